@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { registerUser } from '../../../commands/access/register-user.ts'
+import { signIn as openSession } from '../../../commands/access/sign-in.ts'
+import { hashPassword } from '../../../src/api/passwords.ts'
 import { secretHash } from '../../../src/api/secret-hash.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import { SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
@@ -23,10 +26,14 @@ async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const secret = randomUUID()
-  const ended = { tokenHash: secretHash(secret), expiresAt: new Date().toISOString() }
-  await main.act(storeInvitation, { ...ended, email: `${randomUUID()}@people.example` })
+  const expiresAt = new Date().toISOString()
+  const ended = { tokenHash: secretHash(secret), expiresAt }
+  const [invitee, signedOut] = [`${randomUUID()}@people.example`, `${randomUUID()}@people.example`]
+  await main.act(storeInvitation, { ...ended, email: invitee })
   await main.act(storePasswordReset, { ...ended, email: other.email })
-  return { main, other, expired: secret }
+  await main.act(registerUser, { email: signedOut, name: 'Ada', passwordHash: await hashPassword(PASSPHRASE) })
+  await main.act(openSession, { userId: userIdOf(signedOut), sessionHash: secretHash(secret), expiresAt })
+  return { main, other, expired: secret, invitee, signedOut }
 }
 
 const { it, describe, beforeEach, the, client } = suite('invitations', world)
@@ -95,6 +102,8 @@ describe('an invitation', () => {
     expect((await signIn('stolen stolen')).status).toBe(401)
     const accepted = await post(ACCEPT, { token, password: PASSPHRASE, name: 'Other name' })
     expect(accepted.body.user.name).toBe('Ada')
+    const { data } = (await client(the.main.session)(`${USERS}?q=${person.email}`)).body
+    expect(data).toMatchObject([{ name: 'Ada', status: 'member' }])
     expect(accepted.body.seats.map(({ agencyName }: Json) => agencyName)).toEqual(['Other', 'Main'])
     expect(statusAndCode(await client(session)(USERS))).toEqual([400, 'bad_request'])
   })
@@ -105,6 +114,8 @@ describe('an invitation', () => {
     expect(statusAndCode(await post(ACCEPT, { token }, the.other.session))).toEqual([401, 'unauthorized'])
     expect(statusAndCode(await post(ACCEPT, { token }, 'sess_unknown'))).toEqual([401, 'unauthorized'])
     expect((await post(ACCEPT, { token }, session)).status).toBe(200)
+    const { token: theirs } = await invited({ email: the.signedOut })
+    expect(statusAndCode(await post(ACCEPT, { token: theirs }, the.expired))).toEqual([401, 'unauthorized'])
   })
 
   it('that has expired is one that never was, and its password opens no account', async () => {
@@ -112,6 +123,11 @@ describe('an invitation', () => {
     const unknown = await post(ACCEPT, { token: 'inv_unknown', password: PASSPHRASE })
     expect(statusAndCode(expired)).toEqual([404, 'not_found'])
     expect(errorWithoutRequestId(expired)).toBe(errorWithoutRequestId(unknown))
+    person = { ...person, email: the.invitee }
+    expect(statusAndCode(await signIn(PASSPHRASE))).toEqual([401, 'unauthorized'])
+    expect((await client(the.main.session)(`${USERS}?q=${person.email}`)).body.total).toBe(0)
+    const { token } = await invited()
+    expect((await post(ACCEPT, { token, password: 'another passphrase' })).body.user.name).toBe('Ada')
   })
 
   it('accepted by a session is replayed to that session alone', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { signIn } from '../../../commands/access/sign-in.ts'
 import { secretHash } from '../../../src/api/secret-hash.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
-import { PASSWORD, SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
+import { PASSWORD } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
@@ -16,6 +16,8 @@ const RUN = randomUUID()
 const HOUR_MS = 3_600_000
 const OPERATOR = 'operator-token-of-the-sign-in-suite'
 const PASSPHRASE = 'correct horse battery'
+/** Failures that an address from one source, an address and a source may have, and how long each counts (Supplement §2). */
+const SIGN_IN_FAILURES = { pair: 10, address: 100, source: 100, minutes: 15 }
 
 /** Creates a session that ends after `hours`. */
 async function sessionFor({ act, email }: Tenant, token: string, hours: number): Promise<string> {
@@ -173,6 +175,17 @@ it('a hundred failures lock a source, an IPv6 /64, whatever the addresses', asyn
   for (const source of [from, '2001:db8::18'])
     expect(statusAndCode(await enter(email, PASSPHRASE, source))).toEqual([429, 'rate_limited'])
   expect((await enter(email, PASSPHRASE, '2001:db8:0:1::17')).status).toBe(200)
+})
+
+it('a hundred failures from many sources lock an address for every source, and no other address', async () => {
+  const [{ email }, another] = [await somebody(), await somebody()]
+  const from = (n: number) => `198.51.100.${100 + (n % 20)}`
+  const wrong = await Promise.all(
+    Array.from({ length: SIGN_IN_FAILURES.address }, (_, n) => enter(email, 'wrong', from(n))),
+  )
+  expect(wrong.map(({ status }) => status)).toEqual(Array(SIGN_IN_FAILURES.address).fill(401))
+  expect(statusAndCode(await enter(email, PASSPHRASE, '203.0.113.2'))).toEqual([429, 'rate_limited'])
+  expect((await enter(another.email, PASSPHRASE, from(0))).status).toBe(200)
 })
 
 it('a sign-in repeated with its Idempotency-Key answers the same session', async () => {

@@ -157,6 +157,18 @@ it.each([
   },
 )
 
+it('a conversion after the settlement says why its payout is withheld, and the settlement without one does not', async () => {
+  const script = { [DESK]: answerScript(5) }
+  const { call, story } = await main.playCall({ to: the.lines.paused.e164, at: minutesAgo(5), script })
+  expect(call).toMatchObject({ converted: false, settledAt: expect.any(String) })
+  expect(story.steps.at(-1).sentence).not.toContain('withheld')
+  const body = { converted: true, revenueCents: 4_000 }
+  expect((await main.rest(`/api/v1/calls/${call.id}/conversion`, { method: 'POST', body })).status).toBe(200)
+  const after = await main.readCall(call.id)
+  expect(after.call).toMatchObject({ converted: true, revenueCents: 4_000, payoutCents: 0 })
+  expect(after.story.steps.at(-1).sentence).toMatch(/ The payout is withheld: the publisher was not live .*\.$/)
+})
+
 it('a full lane leaves the call unpaid', async () => {
   const play = (to: string, from: string) => main.playCall({ to, from, at: AT, script: converting })
   const { capped } = the.lines

@@ -188,6 +188,9 @@ it('the list takes ref, in any case, beside the other filters', async () => {
     const { status, body } = await list({ ref })
     expect([status, body.error.code, Object.keys(body.error.details)]).toEqual([400, 'validation_error', ['ref']])
   }
+  // The path of a call takes its id alone.
+  expect((await main.rest(`/api/v1/calls/${row.id}`)).status).toBe(200)
+  expect((await main.rest(`/api/v1/calls/${row.ref}`)).status).toBe(404)
 })
 
 it('instants are read in every form of ISO 8601', async () => {

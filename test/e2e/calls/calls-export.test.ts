@@ -15,7 +15,7 @@ const HEADINGS =
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main', timezone: ZONE })
-  const acme = await main.buyer({ name: 'Acme, "the" buyer' })
+  const acme = await main.buyer({ name: '＝Acme, "the";+buyer' })
   const desk = await main.target(acme, { name: '=Desk', endpoint: { destinationE164: DESK } })
   const publisherId = await main.publisher({ name: 'Zoë 日本' })
   const terms = { payoutMode: 'fixed', payoutCents: 1_500 }
@@ -118,7 +118,7 @@ const longRow = (long: Json) => [
   `'${the.roofing.e164}`,
   'Roofing',
   'Zoë 日本',
-  'Acme, "the" buyer',
+  `'＝Acme, "the";'+buyer`,
   "'=Desk",
   '2',
   '600',
@@ -155,7 +155,7 @@ describe(documentLine('limit: Exports'), () => {
     const tags = JSON.stringify(long.tags).replaceAll('"', '""')
     expect(text.split('\r\n')[1]).toBe(
       `"${long.ref}","2026-02-10T03:00:00.000Z","2026-02-09 22:00:00","completed","converted","'+13105550123",` +
-        `"'${the.roofing.e164}","Roofing","Zoë 日本","Acme, ""the"" buyer","'=Desk",2,600,true,1000,1500,-500,30,,,true,"${tags}"`,
+        `"'${the.roofing.e164}","Roofing","Zoë 日本","'＝Acme, ""the"";'+buyer","'=Desk",2,600,true,1000,1500,-500,30,,,true,"${tags}"`,
     )
   })
 

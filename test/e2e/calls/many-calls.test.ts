@@ -16,6 +16,7 @@ import { type Server, type StoreSetup, waitUntil } from '../../support/e2e/serve
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { wholeCheckpoint } from '../../support/memory/ownership.ts'
 import { databaseOf } from '../../support/servers.ts'
 
 const DESK = '+13125550001'
@@ -82,7 +83,8 @@ async function inViews(env: Server['env'], work: (views: ReadStore) => Promise<v
 
 /** Writes the calls into the call log, as a projection does. */
 async function store(views: ReadStore, callId: string, past: number): Promise<void> {
-  const { collection, checkpoint: name } = buildNames(callLog)
+  const { collection, checkpoint } = buildNames(callLog)
+  const name = wholeCheckpoint(checkpoint)
   const [played, stands] = [await views.get(collection, callId), await views.checkpoint(name)]
   if (!played || !stands) throw new Error('The call that the others are made of is not there.')
   const { position } = stands
@@ -99,7 +101,8 @@ async function store(views: ReadStore, callId: string, past: number): Promise<vo
 
 /** Makes the time limit of a call due now. */
 async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
-  const { collection, checkpoint: name } = buildNames(timers)
+  const { collection, checkpoint } = buildNames(timers)
+  const name = wholeCheckpoint(checkpoint)
   const id = `stuck:${callId}`
   const [timer, stands] = [await views.get(collection, id), await views.checkpoint(name)]
   if (!timer || !stands) throw new Error('Nobody looks after the call.')

@@ -134,7 +134,10 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
       code: 'bad_request',
       details: { 'rtb.bidPath': expect.stringContaining('singular query') },
     })
-    expect((await change({ rtb: { bidPath: '$[0][0]', acceptPath: null } })).status).toBe(200)
+    expect((await change({ rtb: { bidPath: '$[0][0]' } })).status).toBe(200)
+    const { error } = (await tryOut(id)).body
+    expect([error, requests]).toEqual([expect.stringContaining('rtb.acceptPath is no longer accepted'), []])
+    expect((await change({ rtb: { acceptPath: null } })).status).toBe(200)
     expect((await tryOut(id)).body).toMatchObject({ ok: true, result: 'bid', parsed: { amountCents: 5 } })
   })
 

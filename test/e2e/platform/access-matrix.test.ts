@@ -12,17 +12,15 @@ import {
 } from '../../support/e2e/api-client.ts'
 import { createRecords, pathOf, type Records, recordKindsOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { parkStream } from '../../support/e2e/park-stream.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 import { codesOf, resolveReference } from '../../support/openapi/references.ts'
 
 const OPERATOR_TOKEN = 'operator-token-of-the-access-matrix'
 
-const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
-  ...freshEnvironment(embeddedStores),
-  OPERATOR_TOKEN,
-  TRUST_PROXY: 'true',
-})
+const environment = { ...freshEnvironment(embeddedStores), OPERATOR_TOKEN, TRUST_PROXY: 'true' }
+const { app, baseUrl, createWorld, close } = await openInProcessPlatform(environment)
 afterAll(close)
 
 const { main, other, lapsed, demoted, away } = await createWorld(async (writer) => ({
@@ -32,7 +30,7 @@ const { main, other, lapsed, demoted, away } = await createWorld(async (writer) 
   demoted: await createTenantWorkspace(writer, { name: 'Demoted' }),
   away: await createTenantWorkspace(writer, { name: 'Away' }),
 }))
-const own = await createRecords(baseUrl, main)
+const own = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
 const theirs = await createRecords(baseUrl, other)
 const late = await createRecords(baseUrl, lapsed)
 const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])

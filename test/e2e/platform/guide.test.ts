@@ -31,7 +31,7 @@ const { it, describe, server } = suite(
 )
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-const PAGES = ['/', '/docs', '/docs/reference']
+const PAGES = ['/', '/docs', '/docs/', '/docs/reference', '/docs/reference/']
 
 const fetchPage = (path: string, accept = BROWSER) => fetch(`${server.baseUrl}${path}`, { headers: { accept } })
 const htmlOf = async (path: string) => (await fetchPage(path)).text()
@@ -50,26 +50,32 @@ const tableOf = (html: string, head: string) => {
 }
 
 describe('/', () => {
-  it('answers a person with a page that says where things are', async () => {
-    const response = await fetchPage('/')
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    const html = await response.text()
-    for (const path of ['/docs', '/docs/reference', '/openapi.json', '/healthz'])
-      expect(html).toContain(`href="${path}"`)
-    expect(html).toContain('sandbox.json')
-  })
-
-  it.each(['*/*', 'application/json', 'text/html;q=0.4, application/json', 'text/html;q=0, */*'])(
-    'answers a program that accepts %s with JSON',
+  it.each([BROWSER, 'text/html, application/xhtml+xml, */*', 'application/json;q=0.1, text/*'])(
+    'answers a person whose browser accepts %s with a page that says where things are',
     async (accept) => {
       const response = await fetchPage('/', accept)
-      expect(response.headers.get('vary')).toContain('accept')
-      const links: Json = await response.json()
-      expect(links).toMatchObject({ name: 'Ringledger', docs: '/docs', openapi: '/openapi.json', health: '/healthz' })
-      const { name: _name, version: _version, ...paths } = links
-      for (const path of Object.values(paths)) expect((await fetchPage(String(path))).status).toBe(200)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      const html = await response.text()
+      for (const path of ['/docs', '/docs/reference', '/openapi.json', '/healthz'])
+        expect(html).toContain(`href="${path}"`)
+      expect(html).toContain('sandbox.json')
     },
   )
+
+  it.each([
+    '*/*',
+    'application/json',
+    'text/html, application/json',
+    'text/html;q=0.4, application/json',
+    'text/html;q=0, */*',
+  ])('answers a program that accepts %s with JSON', async (accept) => {
+    const response = await fetchPage('/', accept)
+    expect(response.headers.get('vary')).toBe('accept, accept-encoding')
+    const links: Json = await response.json()
+    expect(links).toMatchObject({ name: 'Ringledger', docs: '/docs', openapi: '/openapi.json', health: '/healthz' })
+    const { name: _name, version: _version, ...paths } = links
+    for (const path of Object.values(paths)) expect((await fetchPage(String(path))).status).toBe(200)
+  })
 })
 
 describe('every page', () => {
@@ -103,7 +109,21 @@ describe('every page', () => {
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self';connect-src 'self'")
     const html = await response.text()
     const settings = JSON.parse(textOf(matches(html, /data-configuration="([^"]*)"/g)[0] ?? ''))
-    expect(settings).toMatchObject({ url: '/openapi.json', withDefaultFonts: false, telemetry: false })
+    expect(settings).toMatchObject({
+      url: '/openapi.json',
+      withDefaultFonts: false,
+      telemetry: false,
+      persistAuth: false,
+      // What else would lead to its makers, or show their name.
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+    })
+    expect(settings.customCss).toContain('a[href^="https://scalar.com"] { display: none }')
+    const withoutScript = matches(html, /<noscript>([\s\S]*?)<\/noscript>/g)[0] ?? ''
+    expect(withoutScript).toContain('<h1>API reference</h1>')
+    expect(matches(withoutScript, / href="([^"]*)"/g)).toEqual(['/docs', '/openapi.json'])
     expect(settings).not.toHaveProperty('proxyUrl')
     expect(settings.servers).toEqual([{ url: '/' }])
     const [script] = matches(html, /<script src="([^"]*)"/g)

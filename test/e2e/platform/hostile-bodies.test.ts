@@ -6,6 +6,7 @@ import type { ApiRoute } from '../../../src/ports/api.ts'
 import { sendRequest } from '../../support/e2e/api-client.ts'
 import { createRecords, pathOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { parkStream } from '../../support/e2e/park-stream.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
@@ -14,14 +15,15 @@ const OPERATOR_TOKEN = 'operator-token-of-hostile-bodies-suite'
 const CREDENTIALS = 8
 const RUNS = 20
 
-const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
+const environment = {
   ...freshEnvironment(embeddedStores),
   OPERATOR_TOKEN,
-})
+}
+const { app, baseUrl, createWorld, close } = await openInProcessPlatform(environment)
 afterAll(close)
 
 const main = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Main' }))
-const own = await createRecords(baseUrl, main)
+const own = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
 const helpers = await createWorld((writer) =>
   Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, n) => {

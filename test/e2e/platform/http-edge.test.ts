@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { unroutedReason } from '../../../src/domain/shared/call-codes.ts'
+import { REQUEST } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, type Json, sendRequest, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -88,6 +89,22 @@ it('a path that exists under other methods is a method_not_allowed, which names 
     expectRefusal(answer, [404, 'not_found', null])
     expect(answer.headers.get('allow')).toBeNull()
   }
+})
+
+it('a request that no route takes is refused before its body is read, and is readable from other origins', async () => {
+  for (const [method, path, status] of [
+    ['POST', '/nowhere', 404],
+    ['PUT', '/api/tracking/buyers', 405],
+    ['DELETE', '/docs', 405],
+    ['PATCH', '/api/tracking/numbers/search', 405],
+  ] as const)
+    for (const body of ['{"a":', 'x'.repeat(2 * 1024 * 1024 + 1)]) {
+      const answer = await sendRequest(`${server.baseUrl}${path}`, { method, body })
+      expect([answer.status, answer.headers.get('access-control-allow-origin')], `${method} ${path}`).toEqual([
+        status,
+        '*',
+      ])
+    }
 })
 
 it('unreadable bodies are refused', async () => {
@@ -208,6 +225,21 @@ it('unknown query parameters are ignored, and named in a response header', async
     null,
   ])
   const many = Array.from({ length: 30 }, (_, n) => `${'k'.repeat(99)}${n}=1`).join('&')
+  for (const path of [
+    '/',
+    '/docs',
+    '/docs/reference',
+    '/openapi.json',
+    '/docs/yaml',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+  ])
+    expect(await ignoredIn(`${path}?surfaces=rest`), path).toEqual([200, 'surfaces'])
+  expect(await ignoredIn('/openapi.json?surface=rest&page=1')).toEqual([200, 'page'])
+  // A sign of two units that the cut would divide.
+  const divided = `${'k'.repeat(REQUEST.ignoredParameters.length - 1)}😀`
+  expect((await ignoredIn(`/api/v1/calls?${encodeURIComponent(divided)}=1`))[0]).toBe(200)
   const [, named] = await ignoredIn(`/api/v1/calls?${many}`)
   expect(String(named).split(', ')).toEqual(Array(20).fill('k'.repeat(64)))
 })
@@ -231,7 +263,7 @@ it('an integer above the largest page size is clamped, whatever its size', async
 
 it('probes, metrics and the documentation need no credential', async () => {
   expect((await ask('/healthz')).body).toEqual({ status: 'ok' })
-  expect((await ask('/readyz')).body).toEqual({ ready: true, problems: [] })
+  expect((await ask('/readyz')).body).toEqual({ ready: true, problems: [], warnings: [] })
   await main.rest('/api/v1/campaigns')
   const metrics = await ask('/metrics')
   expect(metrics.status).toBe(200)

@@ -5,6 +5,7 @@ import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts
 import { createFaultEnvironment } from '../../support/faults/environment.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
 
+const KNOWN_MS = 30_000
 const ALL = 'command-api,query-api,projector,worker'
 const cases = storeSetups.flatMap((setup) => [
   {
@@ -33,10 +34,17 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
       await one.waitUntilAnswering()
       ask = createApiClient(() => one.baseUrl, main.session)
     }
+    // Processes of another suite that were killed own the projections for a few seconds more.
+    for (const one of running) {
+      const isKnown = async () =>
+        (await createApiClient(() => one.baseUrl, main.session)('/api/auth/session')).status !== 503
+      await waitUntil('The session is known', isKnown, KNOWN_MS)
+    }
     session = main.session
   })
   afterAll(async () => {
-    await Promise.all(running.map((one) => one.kill()))
+    // Gracefully, so that the next ones own the projections at once.
+    await Promise.all(running.map((one) => one.stop()))
     removed()
   })
 

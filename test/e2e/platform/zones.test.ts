@@ -47,8 +47,8 @@ const old = tenant((the) => the.old)
 
 const schedule = (tz: string) => ({ tz, days: { mon: [['09:00', '17:00']] } })
 
-/** Every write that takes a zone: method, path, record in the answer, status and code of its refusal. */
-const writes = () => {
+/** Every write that takes a zone: method, path, record in the answer, code of its refusal, and what a new record needs besides. */
+const writes = (name: string) => {
   const { buyerId, targetId, publisherId, line } = the.ours
   const lane = `/api/tracking/campaigns/${line.campaignId}/publishers/${publisherId}`
   return [
@@ -58,12 +58,16 @@ const writes = () => {
     ['PATCH', `/api/tracking/targets/${targetId}`, 'target', 'bad_request'],
     ['PATCH', `/api/tracking/campaigns/${line.campaignId}`, 'campaign', 'bad_request'],
     ['PUT', lane, 'lane', 'validation_error'],
+    ['POST', '/api/tracking/buyers', 'buyer', 'validation_error', { name }],
+    ['POST', '/api/tracking/publishers', 'publisher', 'validation_error', { name }],
+    ['POST', '/api/tracking/targets', 'target', 'bad_request', { name, buyerId, type: 'rtb' }],
+    ['POST', '/api/tracking/campaigns', 'campaign', 'bad_request', { name, verticalId: 'roofing' }],
   ] as const
 }
 
 it.each(['BST', 'IST', 'PST', '+01:00', 'Nowhere/Else'])('%s is refused wherever a zone is taken', async (timezone) => {
-  for (const [method, path, , code] of writes()) {
-    const { status, body } = await main.console(path, { method, body: { timezone } })
+  for (const [method, path, , code, rest] of writes(`In ${timezone}`)) {
+    const { status, body } = await main.console(path, { method, body: { ...rest, timezone } })
     expect([path, status, body.error?.code, Object.keys(body.error?.details ?? {})]).toEqual([
       path,
       400,
@@ -89,9 +93,10 @@ it.each([
   ['utc', 'UTC'],
   ['europe/kyiv', 'Europe/Kyiv'],
 ])('%s is taken and answered as %s', async (timezone, spelling) => {
-  for (const [method, path, record] of writes()) {
-    const { status, body, text } = await main.console(path, { method, body: { timezone } })
-    expect([status, body[record]?.timezone], text).toEqual([record === 'lane' && status === 201 ? 201 : 200, spelling])
+  for (const [method, path, record, , rest] of writes(`In ${timezone}`)) {
+    const { status, body, text } = await main.console(path, { method, body: { ...rest, timezone } })
+    const isNew = method === 'POST' || (record === 'lane' && status === 201)
+    expect([status, body[record]?.timezone], text).toEqual([isNew ? 201 : 200, spelling])
   }
   const hours = { hoursSchedule: schedule(timezone) }
   const byKey = await main.rest(`/api/v1/targets/${the.ours.targetId}`, { method: 'PATCH', body: hours })
@@ -124,8 +129,16 @@ it('a legacy name that was stored earlier fails no read and no write, and reads 
   expect([target.status, target.body.target?.hoursSchedule.tz], target.text).toEqual([200, 'UTC'])
   expect((await patch(`/targets/${targetId}`, { hoursSchedule: null })).status).toBe(200)
   expect((await patch(`/campaigns/${line.campaignId}`, { dailyCap: 50 })).status).toBe(200)
-  const buyer = await old.console('/api/tracking/buyers', { method: 'POST', body: { name: 'Another' } })
-  expect([buyer.status, buyer.body.buyer?.timezone], buyer.text).toEqual([201, 'UTC'])
+  for (const [path, record, rest] of [
+    ['buyers', 'buyer', {}],
+    ['publishers', 'publisher', {}],
+    ['targets', 'target', { buyerId, type: 'rtb' }],
+    ['campaigns', 'campaign', { verticalId: 'roofing' }],
+  ] as const) {
+    const body = { name: 'Another', ...rest }
+    const made = await old.console(`/api/tracking/${path}`, { method: 'POST', body })
+    expect([made.status, made.body[record]?.timezone], made.text).toEqual([201, 'UTC'])
+  }
   const script = { [targetId]: answerScript(30) }
   expect((await old.playCall({ to: line.e164, script })).call).toMatchObject({ status: 'completed' })
 })
