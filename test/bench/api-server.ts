@@ -24,7 +24,7 @@ export async function serve(readSide: Pick<ReadSide, 'credentials'>, routes: rea
     authenticate: createAuthenticator(readSide.credentials, clock),
     cursors: createCursors(Buffer.alloc(32)),
     position: () => 0,
-    readiness: async () => ({ ready: true, problems: [] }),
+    readiness: async () => ({ ready: true, problems: [], warnings: [] }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,
     log: openLogger({ level: 'silent' }),

@@ -4,7 +4,9 @@ import { queryRoutes } from '../../src/api/query-routes.ts'
 import { openReadSide } from '../../src/main/read-side/read-side.ts'
 import { startThread } from '../../src/main/read-side/threads.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
+import { START } from '../../src/ports/event-log.ts'
 import { withSingleFlight } from '../../src/runtime/queries/coalesce-queries.ts'
+import { enterStores } from '../support/fixtures/member.ts'
 import { HOST, serve } from './api-server.ts'
 import { callPage } from './call-page.ts'
 import { alternate, type Figure, figureOf } from './measure.ts'
@@ -40,13 +42,16 @@ async function openPages(directory: string) {
   const start = {
     eventLogUrl: `sqlite:${directory}/events.db`,
     readStoreUrl: `sqlite:${directory}/views.db`,
+    columnsDirectory: `${directory}/columns`,
     publicUrl: `http://${HOST}`,
     root: Buffer.alloc(32),
   }
-  const readSide = await openReadSide({ ...start, projects: true, onDeath: fail })
+  const { ops, ...member } = await enterStores(start.readStoreUrl)
+  const own = { ...start, owner: member.owner, shards: 1 }
+  const readSide = await openReadSide({ ...own, ops, head: START, projects: true, onDeath: fail })
   const thread = await startThread<PageCalls>(
     new URL('./page-thread.ts', import.meta.url),
-    { ...start, polls: false },
+    { ...own, polls: false },
     {},
     fail,
   )
@@ -59,6 +64,7 @@ async function openPages(directory: string) {
     async close(): Promise<void> {
       await served.close()
       await Promise.all([thread.close(), readSide.close()])
+      await member.leave()
     },
   }
 }

@@ -1,8 +1,9 @@
 import { callColumns, callLog } from '../../projections/calls/call-log.ts'
 import { callStatsOf } from '../../queries/calls/call-stats.ts'
+import { openLocalFiles } from '../../src/adapters/files/local-files.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import { systemClock as clock } from '../../src/main/system.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import type { Doc, ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
@@ -108,11 +109,15 @@ function sumOnePass(
   return [...sums]
 }
 
-async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): Promise<readonly Figure[]> {
+async function figuresOver(
+  { views, columns: directory, workspaceId }: StoredCalls,
+  calls: number,
+): Promise<readonly Figure[]> {
   const store = await openSqliteReadStore(views)
   const arrays = await readArrays(store, calls)
-  const columns = withColumns(store, [callColumns])
-  await columns.warm([collectionOf(callLog)])
+  const columns = withColumns(store, { specs: [callColumns], files: openLocalFiles(directory), clock, random })
+  await columns.count(collectionOf(callLog), { workspaceId })
+  await columns.settled()
   const read = withActiveBuilds(columns, clock)
   const [from, to] = [Date.now() - 2 * WEEK_MS, Date.now() + WEEK_MS]
   const window = { workspaceId, startedMs: { $gte: from, $lt: to } }

@@ -4,16 +4,18 @@ import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
+import { ownEverything } from '../support/memory/ownership.ts'
 import { secondsOf } from './measure.ts'
 
 /** A log as it was at an earlier head. */
 function logUpTo(log: EventLog, head: number): EventLog {
   return {
     ...log,
-    async readAll(after, limit = 1_000, types) {
+    async readAll(after, limit = 1_000, filter) {
       if (after >= head) return { events: [], position: after, end: true }
-      const page = await log.readAll(after, Math.min(limit, head - after), types)
-      return { ...page, end: page.position >= head }
+      const { events, position } = await log.readAll(after, limit, filter)
+      const earlier = events.filter((event) => event.position <= head)
+      return { events: earlier, position: Math.min(position, head), end: position >= head }
     },
     head: async () => head,
   }
@@ -33,12 +35,13 @@ export async function catchUp(events: string, views: string, head: number): Prom
     const runner = runProjections({
       log: logUpTo(log, head),
       store,
+      ownership: ownEverything(),
       projections,
       upcasts,
       indexedByPosition: followed,
       clock,
       signal: stop.signal,
-      onProgress(name, position) {
+      onProgress({ name, position }) {
         if (position >= head) behind.delete(name)
         if (behind.size === 0) stop.abort()
       },

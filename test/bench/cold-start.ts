@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { routeCall } from '../../commands/routing/route-call.ts'
+import { openMongoOperationalStore } from '../../src/adapters/mongodb/operational-store.ts'
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
@@ -9,10 +10,13 @@ import { systemClock as clock, systemRandom as random } from '../../src/main/sys
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { secondsOf } from './measure.ts'
 
-/** Opens a writer with empty caches over the stores in a directory. */
-async function openWriter(directory: string) {
+/** Opens a writer with empty caches over the stores in a directory, or over a MongoDB's operational store. */
+async function openWriter(directory: string, store: string) {
   const log = await openSqliteEventLog(join(directory, 'events.db'))
-  const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
+  const ops =
+    store === 'sqlite'
+      ? await openSqliteOperationalStore(join(directory, 'views.ops.db'))
+      : await openMongoOperationalStore(store)
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   return {
     writer,
@@ -23,8 +27,8 @@ async function openWriter(directory: string) {
 }
 
 /** Decides on a call to a number as a dry run; appends nothing. */
-export async function firstDecision(directory: string, workspaceId: string, to: string) {
-  const { writer, close } = await openWriter(directory)
+export async function firstDecision(directory: string, workspaceId: string, to: string, store = 'sqlite') {
+  const { writer, close } = await openWriter(directory, store)
   const callId = random.uuid()
   const occurredAt = new Date(clock.now()).toISOString()
   const input = { callId, carrierCallId: callId, to, caller: null, occurredAt }

@@ -22,7 +22,9 @@ import { readConfig } from '../../src/main/config.ts'
 import { openReadSide } from '../../src/main/read-side/read-side.ts'
 import { queries } from '../../src/main/registry.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { START } from '../../src/ports/event-log.ts'
 import { createTenant, execute, openSession } from '../../src/seed/tenants.ts'
+import { enterStores } from '../support/fixtures/member.ts'
 import { HOST, serve } from './api-server.ts'
 import { eventOf } from './append.ts'
 import { coldProcess } from './cold-start.ts'
@@ -195,6 +197,7 @@ const fail = (error: Error) => {
 const storesIn = (directory: string) => ({
   eventLogUrl: `sqlite:${directory}/events.db`,
   readStoreUrl: `sqlite:${directory}/views.db`,
+  columnsDirectory: `${directory}/columns`,
   publicUrl: `http://${HOST}`,
   root: Buffer.alloc(32),
 })
@@ -214,12 +217,23 @@ export function configuration(): Promise<readonly Figure[]> {
     const app = await open()
     const figures = [cold, await measureWrites(directory, await app.listen(), world)]
     await app.close()
-    const readSide = await openReadSide({ ...storesIn(directory), projects: true, onDeath: fail })
+    const stores = storesIn(directory)
+    const { ops, owner, leave } = await enterStores(stores.readStoreUrl)
+    const readSide = await openReadSide({
+      ...stores,
+      ops,
+      owner,
+      shards: 1,
+      head: START,
+      projects: true,
+      onDeath: fail,
+    })
     const lists = queries.filter(({ name }) => LISTS.some((kind) => name === `list-${kind}`))
     const served = await serve(readSide, queryRoutes(lists, readSide.queries, clock))
     for (const kind of LISTS) figures.push(await measureList(served.baseUrl, world.sessions[0] ?? '', kind))
     await served.close()
     await readSide.close()
+    await leave()
     return figures
   })
 }

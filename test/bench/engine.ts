@@ -17,7 +17,7 @@ import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { buildWorld } from '../../src/seed/seed-world.ts'
 import { addApiKey, createTenant, execute } from '../../src/seed/tenants.ts'
 
-/** One append as the log received it. */
+/** One append that the log took. */
 export interface Append {
   readonly stream: string
   readonly expected: number
@@ -54,9 +54,10 @@ function withRecording(log: EventLog) {
   return {
     log: {
       ...log,
-      append(stream, expected, events) {
-        if (recording) appends.push({ stream, expected, events })
-        return log.append(stream, expected, events)
+      async append(stream, expected, events) {
+        const result = await log.append(stream, expected, events)
+        if (recording && result.ok) appends.push({ stream, expected, events })
+        return result
       },
     } satisfies EventLog,
     /** The appends that a piece of work makes, in order. */
@@ -70,10 +71,9 @@ function withRecording(log: EventLog) {
   }
 }
 
-/** Writer, effects and simulated carrier over SQLite in a directory. */
-async function openPlatform(directory: string) {
-  const file = await openSqliteEventLog(join(directory, 'events.db'))
-  const { log, recordAppends } = withRecording(file)
+/** Writer, effects and simulated carrier over a log, with the other stores in a directory. */
+async function openPlatform(directory: string, plain: EventLog) {
+  const { log, recordAppends } = withRecording(plain)
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   const failures: unknown[] = []
@@ -103,14 +103,14 @@ async function openPlatform(directory: string) {
     async close(): Promise<void> {
       await simulator.close()
       await writer.close()
-      await Promise.all([file.close(), ops.close()])
+      await Promise.all([plain.close(), ops.close()])
     },
   }
 }
 type Platform = Awaited<ReturnType<typeof openPlatform>>
 
 /** Creates a configured workspace with API keys; `dial` gives its numbers by name. */
-async function createBenchWorkspace({ writer }: Platform, secrets: readonly string[]) {
+export async function createBenchWorkspace({ writer }: Pick<Platform, 'writer'>, secrets: readonly string[]) {
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
   await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
@@ -158,20 +158,26 @@ function createCallPlayer(
   }
 }
 
-/**
- * The engine alone over SQLite in a directory: writer, effects and simulated carrier, with a configured workspace.
- * `secrets` are those of its API keys.
- */
-export async function openEngine(directory: string, secrets: readonly string[] = []) {
-  const platform = await openPlatform(directory)
+/** Secrets of the API keys of the engine's workspace, and its log: a SQLite file by default. */
+interface EngineOptions {
+  readonly secrets?: readonly string[]
+  readonly log?: EventLog
+}
+
+/** The engine alone over stores in a directory: writer, effects and simulated carrier, with a configured workspace. */
+export async function openEngine(directory: string, { secrets = [], log: given }: EngineOptions = {}) {
+  const platform = await openPlatform(directory, given ?? (await openSqliteEventLog(join(directory, 'events.db'))))
   const { workspaceId, dial } = await createBenchWorkspace(platform, secrets)
   const playOne = createCallPlayer(platform, workspaceId, dial)
-  const { log, recordAppends, failures, close } = platform
+  const { log, writer, recordAppends, failures, close } = platform
   return {
     log,
+    writer,
     workspaceId,
     /** A number that can be dialled. */
     dialed: dial.get('waterfall') ?? '',
+    /** The n-th call of the mix, as a client would send it. */
+    callOf: (n: number) => callOf(dial, n),
     /** Plays calls, `atOnce` at a time. @throws the error of a call that failed */
     async play(calls: number, atOnce: number): Promise<void> {
       let left = calls

@@ -41,7 +41,7 @@ async function readEvents(log: EventLog): Promise<readonly RecordedEvent[]> {
 
 /** Creates a workspace in the log of a directory and plays a few hundred calls in it. */
 export async function playTemplates(directory: string, secrets: readonly string[] = []): Promise<PlayedTemplates> {
-  const engine = await openEngine(directory, secrets)
+  const engine = await openEngine(directory, { secrets })
   const before = await engine.log.head()
   await engine.play(PLAYED, AT_ONCE)
   const calls = new Map<string, RecordedEvent[]>()

@@ -7,16 +7,15 @@ import { withDirectory } from './temp-directory.ts'
 const AT_ONCE = 64
 const CALLS = 400
 
+/** The appends by stream, the longest stream first. */
+export function streamsOf(appends: readonly Append[]): readonly (readonly Append[])[] {
+  return [...Map.groupBy(appends, ({ stream }) => stream).values()].toSorted((a, b) => b.length - a.length)
+}
+
 /** Repeats the appends on fresh streams with the same number of writers; returns seconds. */
 async function repeatAppends(path: string, appends: readonly Append[]): Promise<number> {
   const log = await openSqliteEventLog(path)
-  const streams = new Map<string, Append[]>()
-  for (const append of appends) {
-    const known = streams.get(append.stream)
-    if (known) known.push(append)
-    else streams.set(append.stream, [append])
-  }
-  const waiting = [...streams.values()].toSorted((a, b) => b.length - a.length)
+  const waiting = [...streamsOf(appends)]
   const writer = async () => {
     for (let line = waiting.shift(); line; line = waiting.shift()) {
       const first = line[0]?.expected ?? -1

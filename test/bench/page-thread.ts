@@ -1,7 +1,8 @@
+import { openLocalFiles } from '../../src/adapters/files/local-files.ts'
 import { joinThread } from '../../src/main/read-side/threads.ts'
 import { columns } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
-import { systemClock as clock } from '../../src/main/system.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
@@ -11,7 +12,10 @@ import { callPage } from './call-page.ts'
 
 const { start, serve } = joinThread()
 const store = await openReadStore(start.readStoreUrl)
-const views = withActiveBuilds(withColumns(store, columns), clock)
+const views = withActiveBuilds(
+  withColumns(store, { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random }),
+  clock,
+)
 const runner = createQueryRunner({
   queries: [callPage],
   ports: queryPorts(views),

@@ -3,6 +3,7 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { buildNames } from '../../src/runtime/projections/build-names.ts'
+import { wholeCheckpoint } from '../support/memory/ownership.ts'
 import { catchUp } from './catch-up.ts'
 import { generatedCallOf, headOf, type PlayedTemplates, playTemplates, raiseHead } from './generated-log.ts'
 import { type Template, textOf } from './template.ts'
@@ -19,6 +20,8 @@ interface StoredTemplate {
 export interface StoredCalls {
   readonly workspaceId: string
   readonly views: string
+  /** Directory of the columns. */
+  readonly columns: string
   /** Adds generated calls until there are this many over the last week. */
   readonly growTo: (calls: number) => Promise<void>
   /** Resets the checkpoint to the head of the log, so that a projector has nothing to do. */
@@ -38,6 +41,7 @@ export async function storeCalls(directory: string, secrets: readonly string[] =
   return {
     workspaceId: played.workspaceId,
     views,
+    columns: join(directory, 'columns'),
     async growTo(calls) {
       await store(views, templates, head, stored, calls)
       stored = calls
@@ -69,23 +73,26 @@ async function store(
   to: number,
 ): Promise<void> {
   const store = await openSqliteReadStore(path)
-  const { collection, checkpoint: name } = buildNames(callLog)
+  const { collection, checkpoint } = buildNames(callLog)
+  const name = wholeCheckpoint(checkpoint)
   for (let n = from; n < to; n += BATCH) {
     const writes = Array.from({ length: Math.min(BATCH, to - n) }, (_, k) => {
       const { template, textFor } = templates[(n + k) % templates.length] as StoredTemplate
       const call = generatedCallOf(template, n + k, to)
       return { collection, id: call.ids[0] ?? '', doc: JSON.parse(textFor(call)), position: head + n + k }
     })
-    const expected = (await store.checkpoint(name))?.position ?? null
-    await store.commit(writes, { name, expected, next: { position: head + n + writes.length, at: null } })
+    const stands = await store.checkpoint(name)
+    const next = { ...stands, position: head + n + writes.length - 1, at: null }
+    if (!(await store.commit(writes, { name, expected: stands?.position ?? null, next })))
+      throw new Error('The calls were not stored.')
   }
   await store.close()
 }
 
 async function rest(path: string, head: number): Promise<void> {
   const store = await openSqliteReadStore(path)
-  const { checkpoint: name } = buildNames(callLog)
+  const name = wholeCheckpoint(buildNames(callLog).checkpoint)
   const stands = await store.checkpoint(name)
-  await store.commit([], { name, expected: stands?.position ?? null, next: { position: head, at: stands?.at ?? null } })
+  await store.commit([], { name, expected: stands?.position ?? null, next: { at: null, ...stands, position: head } })
   await store.close()
 }

@@ -1,9 +1,12 @@
+import { parseStreamName } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { partitionOf, partitionText } from '../../src/kernel/partition.ts'
 
 /** A part of a recorded text that differs in each generated call. */
 type Slot =
   | { readonly kind: 'id'; readonly place: number }
   | { readonly kind: 'hex' }
+  | { readonly kind: 'partition' }
   | { readonly kind: 'seq' }
   | { readonly kind: 'ref' }
   | { readonly kind: 'instant'; readonly ms: number }
@@ -38,6 +41,7 @@ export interface GeneratedCall {
 }
 
 const hexOf = (id: string): string => id.replaceAll('-', '')
+const carrierCallIdOf = (callId: string): string => `sim_${hexOf(callId)}`
 const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
 /** Splits a text at the ids of the call and its events, at its number and at instants. */
@@ -62,6 +66,7 @@ const SLOTS: {
 } = {
   id: ({ place }, { ids }) => ids[place] ?? '',
   hex: (_slot, { ids }) => hexOf(ids[0] ?? ''),
+  partition: (_slot, { ids }) => partitionText(partitionOf(carrierCallIdOf(ids[0] ?? ''))),
   seq: (_slot, { seq }) => String(seq),
   ref: (_slot, { seq }) => `CA-${String(seq).padStart(10, '0')}`,
   instant: ({ ms }, { shiftMs }) => new Date(ms + shiftMs).toISOString(),
@@ -86,6 +91,13 @@ export function sharedPart(template: Template, category: string): Template {
   return { ...template, events: template.events.filter(isThere) }
 }
 
+/** The name of a stream: one that has the carrier's id of the call has its partition as well. */
+function streamSlots(stream: string, ids: ReadonlyMap<string, number>, callId: string): Text {
+  const { category, id } = parseStreamName(stream)
+  if (id !== carrierCallIdOf(callId)) return splitIntoSlots(stream, ids, callId)
+  return [`${category}-`, { kind: 'partition' }, '-', ...splitIntoSlots(id, ids, callId)]
+}
+
 /** Makes a template of a recorded call. `events` are all events of one call in log order. */
 export function templateOf(callId: string, events: readonly RecordedEvent[], arrivedMs: number): Template {
   const ids = new Map([callId, ...events.map(({ meta }) => meta.eventId)].map((id, place) => [id, place]))
@@ -93,7 +105,7 @@ export function templateOf(callId: string, events: readonly RecordedEvent[], arr
     arrivedMs,
     ids: ids.size,
     events: events.map(({ stream, revision, type, version, data, meta }) => ({
-      stream: splitIntoSlots(stream, ids, callId),
+      stream: streamSlots(stream, ids, callId),
       revision: /^(call|simulator)-/.test(stream) ? revision : null,
       type,
       version,

@@ -1,0 +1,118 @@
+import { createBuyer } from '../../commands/demand/create-buyer.ts'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import { sleep } from '../../src/kernel/async/sleep.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { type App, openApp } from '../../src/main/app.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { projections } from '../../src/main/registry.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { createTenant, execute, openSession } from '../../src/seed/tenants.ts'
+import { fillLog, playTemplates } from './generated-log.ts'
+import { alternate, type Figure, figureOf } from './measure.ts'
+import { withDirectory } from './temp-directory.ts'
+
+/** Tenants that write in turn, since each may send 600 requests a minute. */
+const TENANTS = 8
+/** Time between two writes (ms): they do not wait for each other. */
+const EVERY_MS = 20
+/** Seconds of the writes without a rebuild, and the least while one goes on. */
+const SECONDS = 6
+const CHECK_EVERY_MS = 50
+
+const { signal } = new AbortController()
+
+/** A request that changes a record and reads it back. */
+type Write = (n: number) => Promise<void>
+
+/** Writes of several tenants, each to a buyer of its own. */
+async function createWrites({ writer }: App, baseUrl: string): Promise<Write> {
+  const tenants = await Promise.all(
+    Array.from({ length: TENANTS }, async (_, n) => {
+      const workspaceId = random.uuid()
+      const owner = { email: `owner-${n}@bench.example`, name: `Owner ${n}`, password: random.uuid() }
+      const tenant = { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner } as const
+      await createTenant(writer, tenant)
+      const [created] = await execute(writer, workspaceId, createBuyer, { name: 'Acme' })
+      const { data } = created as RecordedEvent<string, { readonly buyer: { readonly id: string } }>
+      return { session: await openSession({ writer, clock, random }, workspaceId, owner.email), buyerId: data.buyer.id }
+    }),
+  )
+  return async (n) => {
+    const tenant = tenants[n % TENANTS]
+    const response = await fetch(`${baseUrl}/api/tracking/buyers/${tenant?.buyerId}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${tenant?.session}` },
+      body: JSON.stringify({ notes: `Written ${n}` }),
+    })
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`A write answered ${response.status}.`)
+  }
+}
+
+/** The 99th percentile (ms) of writes at a steady pace, for as long as `isGoingOn` says. */
+async function slowestOf(write: Write, isGoingOn: (begun: number) => boolean): Promise<number> {
+  const times: Promise<number>[] = []
+  const begun = performance.now()
+  for (let n = 0; isGoingOn(begun); n++) {
+    const sent = performance.now()
+    times.push(write(n).then(() => performance.now() - sent))
+    await sleep(clock, EVERY_MS, signal)
+  }
+  const sorted = (await Promise.all(times)).toSorted((one, other) => one - other)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+}
+
+const isEarly = (begun: number) => performance.now() - begun < SECONDS * 1_000
+
+/** The same while a projection is rebuilt. Rebuilds that end before the writes do are repeated. */
+async function slowestDuringRebuild({ readSide }: App, write: Write): Promise<number> {
+  let isOver = false
+  let isRunning = true
+  const rebuilding = (async () => {
+    do {
+      await readSide.rebuild(callLog.name)
+      const isBuilding = async () =>
+        (await readSide.progress()).some(({ name, building }) => name === callLog.name && building !== null)
+      while (await isBuilding()) await sleep(clock, CHECK_EVERY_MS, signal)
+    } while (!isOver)
+    isRunning = false
+  })()
+  const slowest = await slowestOf(write, (begun) => {
+    isOver = !isEarly(begun)
+    return isRunning
+  })
+  await rebuilding
+  return slowest
+}
+
+/** Waits until every projection has processed the whole log. */
+async function untilProjected({ awaitProjections }: App): Promise<void> {
+  const types = projections.flatMap(({ events }) => Object.keys(events))
+  for (let lags = true; lags; ) lags = Object.keys((await awaitProjections(types)).headers).length > 0
+}
+
+/** Writes over HTTP while the call log of a log of so many events is rebuilt, beside the same without a rebuild: p99. */
+export function rebuildWrites(events: number): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    fillLog(directory, await playTemplates(directory), events)
+    const env = {
+      PORT: '0',
+      DATA_DIR: directory,
+      LOG_LEVEL: 'silent',
+      SANDBOX_SEED: '0',
+      ROLES: 'command-api,query-api,projector',
+    }
+    const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
+    const write = await createWrites(app, await app.listen())
+    await untilProjected(app)
+    while ((await app.readSide.projections?.())?.some(({ lagMs }) => lagMs > 0)) await sleep(clock, 1_000, signal)
+    const pairs = await alternate(
+      () => slowestDuringRebuild(app, write),
+      () => slowestOf(write, isEarly),
+    )
+    await app.close()
+    const name = `writes while a projection of ${events.toLocaleString('en-US')} events is rebuilt, p99`
+    return [figureOf(name, 'ms', { atMost: 1.5 }, pairs)]
+  })
+}
