@@ -22,6 +22,7 @@ const before = [
   'first-start',
   'hostile-bodies',
   'openapi-requests',
+  'parked-streams',
   'stored-secrets',
   'untracked-plan',
 ].map((name) => `test/e2e/**/${name}.test.ts`)
@@ -37,6 +38,7 @@ const LONG = [
   'stores-unavailable',
   'seed',
   'kill',
+  'server-faults',
   'two-routers',
   'live-board',
   'operations',
