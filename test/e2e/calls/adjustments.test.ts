@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, createApiClient, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
-import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -136,10 +135,7 @@ it('an adjustment before the settlement is applied when the call settles', async
     revenueCents: 0,
     corrections: { payoutCents: 7 },
   })
-  const { call } = await waitUntil('The call settles', async () => {
-    const read = await main.readCall(id)
-    return read.call.settledAt !== null && read
-  })
+  const { call } = await main.readCallAfter('settled', id)
   expect(call).toMatchObject({ converted: true, revenueCents: 1_000, payoutCents: 7, profitCents: 993 })
 })
 

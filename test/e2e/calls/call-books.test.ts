@@ -192,10 +192,7 @@ it('a call settles without a request once its buffer is over', async () => {
     settledAt: null,
   })
   expect(stepsOf(story)).not.toContain('settled')
-  const settled = await waitUntil('The call settles', async () => {
-    const read = await main.readCall(call.id)
-    return read.call.settledAt !== null && read
-  })
+  const settled = await main.readCallAfter('settled', call.id)
   expect(settled.call).toMatchObject({ outcome: 'converted', revenueCents: 1_000 })
   expect(Date.parse(settled.call.settledAt) - Date.parse(call.endedAt)).toBe(2_000)
   expect(stepsOf(settled.story).filter((step) => step === 'settled')).toHaveLength(1)
@@ -256,10 +253,7 @@ it('a live call is on the board until it ends, and follows its plan', async () =
   const target = (await main.rest(`/api/v1/targets/${the.desk}`)).body.target
   expect(target).toMatchObject({ liveCalls: expect.any(Number), usage: { liveCalls: target.liveCalls } })
   expect(target.liveCalls).toBeGreaterThanOrEqual(1)
-  const { call } = await waitUntil('The call ends', async () => {
-    const read = await main.readCall(placed.body.callId)
-    return read.call.outcome !== 'live' && read
-  })
+  const { call } = await main.readCallAfter('ended', placed.body.callId)
   expect(call).toMatchObject({ status: 'completed', talkSeconds: 3, converted: false, payoutCents: 0 })
   // The call's end is visible first; its slot is released a moment later.
   await waitUntil('The board and the target are free of it', async () => {

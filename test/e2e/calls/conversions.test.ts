@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, createApiClient, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
-import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -174,10 +173,7 @@ it('before the settlement it is kept, and the call settles by it', async () => {
   })
   const { id } = await play(10, { to: the.quick.e164, at: undefined })
   expect((await byKey(id, { revenueCents: 700 })).status).toBe(200)
-  const { call, story } = await waitUntil('The call settles', async () => {
-    const read = await main.readCall(id)
-    return read.call.settledAt !== null && read
-  })
+  const { call, story } = await main.readCallAfter('settled', id)
   expect(call).toMatchObject({ converted: true, revenueCents: 700, payoutCents: 350, conversionSource: 'postback' })
   expect(call.convertedAt).toBe(call.settledAt)
   expect(stepsOf(story).filter((step) => step === 'settled')).toHaveLength(1)

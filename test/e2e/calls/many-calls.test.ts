@@ -148,10 +148,7 @@ const onRecord = async () => {
 }
 
 it(`a call whose end the carrier never reported is ended by the platform after ${CALL.stuckSeconds / 3_600} hours`, async () => {
-  const { call, story } = await waitUntil('It is over', async () => {
-    const read = await main.readCall(lost)
-    return read.call.endedAt !== null && read
-  })
+  const { call, story } = await main.readCallAfter('ended', lost)
   expect(call).toMatchObject({ status: 'terminated', outcome: 'converted', hungUpBy: 'platform', endedReason: null })
   expect(call.talkSeconds).toBe(Math.round((Date.parse(call.endedAt) - Date.parse(call.answeredAt)) / 1_000))
   expect(stepsOf(story)).toContain('ended')

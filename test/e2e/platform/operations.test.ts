@@ -105,10 +105,7 @@ describe('after a kill', () => {
   })
 
   it('a live call resumes, and settles once', async () => {
-    const { call, story } = await waitUntil('The call settles', async () => {
-      const read = await main.readCall(live.callId)
-      return read.call.settledAt !== null && read
-    })
+    const { call, story } = await main.readCallAfter('settled', live.callId)
     expect(call).toMatchObject({ outcome: 'converted', attemptCount: 1, revenueCents: 1_000 })
     const types = story.events.map(({ type }: { readonly type: string }) => type)
     expect(types.filter((type: string) => type !== 'recording.saved')).toEqual([

@@ -72,14 +72,7 @@ it(`a concurrency cap of one lets one live call through (${documentCode('skip: c
     const during = await main.playCall({ to })
     expect(skipsOf(during.story)).toEqual([[name, reason]])
     expect(detailsOf(during.story, 'skipped')[0]).toMatchObject({ window: 'concurrency', cap: 1, count: 1 })
-    const calls = await Promise.all(
-      placed.map((id) =>
-        waitUntil('The call ends', async () => {
-          const read = await main.readCall(id)
-          return read.call.outcome !== 'live' && read
-        }),
-      ),
-    )
+    const calls = await Promise.all(placed.map((id) => main.readCallAfter('ended', id)))
     expect(calls.filter(({ call }) => call.target.name === name)).toHaveLength(1)
     expect((await main.playCall({ to })).call.target.name).toBe(name)
   }
@@ -94,10 +87,7 @@ it('a target that was busy when the plan was made is dialled after the last othe
   const { body } = await main.placeCall({ to, speed: 8, script })
   const freed = { method: 'PATCH', body: { concurrencyCap: 2 } } as const
   expect((await main.console(`/api/tracking/targets/${the.t.desk}`, freed)).status).toBe(200)
-  const { call, story } = await waitUntil('The call ends', async () => {
-    const read = await main.readCall(body.callId)
-    return read.call.outcome !== 'live' && read
-  })
+  const { call, story } = await main.readCallAfter('ended', body.callId)
   expect(call).toMatchObject({ status: 'completed', target: { name: 'Desk' }, attemptCount: 2 })
   expect(skipsOf(story)).toEqual([['Desk', 'concurrency']])
   expect(story.attempts.map(({ targetName, outcome }: Json) => [targetName, outcome])).toEqual([

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
-import type { Server } from './server.ts'
+import { type Server, waitUntil } from './server.ts'
 import type { Tenant } from './world.ts'
 
 /** A script entry for a dial that is answered after two seconds. */
@@ -23,6 +23,11 @@ export interface TenantClient {
   readonly playCall: (call: Json) => Promise<{ readonly call: Json; readonly story: Json }>
   /** Reads a call with its story. */
   readonly readCall: (id: string) => Promise<{ readonly call: Json; readonly story: Json }>
+  /** Reads a call once it has ended, or settled: in the call log and in its story, which are folded apart. */
+  readonly readCallAfter: (
+    step: 'ended' | 'settled',
+    id: string,
+  ) => Promise<{ readonly call: Json; readonly story: Json }>
 }
 
 /** Creates the client of a tenant. Calls are read with its key, or with its session where the key may not. */
@@ -49,6 +54,11 @@ export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tena
     console,
     placeCall,
     readCall,
+    readCallAfter: (step, id) =>
+      waitUntil(`The call is ${step}`, async () => {
+        const read = await readCall(id)
+        return read.call[`${step}At`] !== null && stepsOf(read.story).includes(step) && read
+      }),
     async playCall(call) {
       const placed = await placeCall({ mode: 'instant', ...call })
       expect(placed.status, placed.text).toBe(201)
