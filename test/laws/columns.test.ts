@@ -123,7 +123,8 @@ async function take(world: ColumnWorld, processes: Processes, step: Step): Promi
   const paths = [...world.files.stored.keys()]
   const path = paths[step.nth % Math.max(1, paths.length)] ?? ''
   const bytes = world.files.stored.get(path)
-  const damaged = bytes && DAMAGES[step.how]?.(bytes)
+  // A file that is empty already is lost.
+  const damaged = bytes && bytes.length > 0 ? DAMAGES[step.how]?.(bytes) : null
   if (damaged) world.files.stored.set(path, damaged)
   else world.files.stored.delete(path)
 }
