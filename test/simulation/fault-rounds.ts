@@ -7,12 +7,14 @@ import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { faultTable } from '../support/faults/fault-table.ts'
 import { createFleet, type Fleet } from '../support/faults/fleet.ts'
 import { faultsOf, judge, type Verdict } from '../support/faults/judge.ts'
-import { startLoad } from '../support/faults/load.ts'
+import { type Load, startLoad } from '../support/faults/load.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 import { databaseOf, type FaultServers, faultServers } from '../support/servers.ts'
 
 const CLIENTS = 8
 const ANSWER_MS = 60_000
+/** Longest time (ms) until calls and actions on them are acknowledged again after a fault. */
+const RECOVERY_MS = 120_000
 const PROCESSES_PER_ROLE = 2
 /** How long (ms) a fault lasts, and how long nothing happens after it. */
 const FAULT_MS = [300, 6_000] as const
@@ -77,6 +79,17 @@ async function startAll({ members }: Fleet): Promise<void> {
   }
 }
 
+/** Waits until another call and another action on one are acknowledged, however busy the machine is. */
+async function untilServed({ acknowledged, written }: Load, after: string, look: () => void): Promise<void> {
+  const calls = acknowledged.size
+  const actions = written.size
+  const isServed = async () => {
+    look()
+    return acknowledged.size > calls && written.size > actions
+  }
+  await waitUntil(`Calls and actions are acknowledged after ${after}`, isServed, RECOVERY_MS)
+}
+
 /** Every kind of fault once in a random order, then again. */
 function* inTurn<Item>(items: readonly Item[], chance: () => number): Generator<Item> {
   for (;;) {
@@ -86,7 +99,7 @@ function* inTurn<Item>(items: readonly Item[], chance: () => number): Generator<
 }
 
 /**
- * Disturbs two processes of each role and their servers under load, one fault after the other, lets them recover, and judges
+ * Disturbs two processes of each role and their servers under load, one fault after the other, lets them recover from each, and judges
  * the log, the call list, and the read models against a rebuild.
  */
 export async function runFaultRounds(options: RoundsOptions): Promise<RoundsReport> {
@@ -108,7 +121,13 @@ export async function runFaultRounds(options: RoundsOptions): Promise<RoundsRepo
   const load = startLoad(world, CLIENTS, () => urlOf('command-api'), chance)
   const names: string[] = []
   const ended: string[] = []
+  const lookForDead = () => {
+    const dead = revive(fleet)
+    for (const sentence of dead) tell(sentence)
+    ended.push(...dead)
+  }
   const disturb = async () => {
+    await untilServed(load, 'the start', lookForDead)
     for (const fault of inTurn(faultTable(fleet, servers, roles, chance), chance)) {
       if (names.length === rounds) return
       names.push(fault.name)
@@ -117,9 +136,7 @@ export async function runFaultRounds(options: RoundsOptions): Promise<RoundsRepo
       await pause(between(FAULT_MS))
       await end()
       await pause(between(REST_MS))
-      const dead = revive(fleet)
-      for (const sentence of dead) tell(sentence)
-      ended.push(...dead)
+      await untilServed(load, fault.name, lookForDead)
     }
   }
   try {

@@ -48,7 +48,7 @@ describe.runIf(given)('servers that are killed, paused and restarted', () => {
   })
 
   test('two processes of each role lose nothing that they acknowledged, and do nothing twice', {
-    timeout: 240_000 + ROUNDS * 30_000,
+    timeout: 240_000 + ROUNDS * 60_000,
   }, async () => {
     const report = await runFaultRounds({
       servers,
@@ -60,6 +60,6 @@ describe.runIf(given)('servers that are killed, paused and restarted', () => {
     expect([...faultsOf(report), ...report.ended]).toEqual([])
     expect(report.rounds).toHaveLength(ROUNDS)
     expect(report.acknowledged).toBeGreaterThan(ROUNDS)
-    expect(report.written).toBeGreaterThan(0)
+    expect(report.written).toBeGreaterThan(ROUNDS)
   })
 })
