@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { componentTexts } from '../../src/adapters/http/openapi/component-texts.ts'
 import { bodyExamples } from '../../src/adapters/http/openapi/examples.ts'
-import { fieldTexts } from '../../src/adapters/http/openapi/field-texts.ts'
+import { fieldTexts, fieldTextTables } from '../../src/adapters/http/openapi/field-texts.ts'
 import { operationTexts } from '../../src/adapters/http/openapi/operation-texts.ts'
 import { refusalsOf } from '../../src/adapters/http/refusals.ts'
 import { strictSchema } from '../../src/adapters/http/strict.ts'
@@ -47,6 +47,11 @@ describe('the document', () => {
     const names = new Set<string>(routes.map(({ name }: Json) => name))
     expect([...names].filter((name) => operationTexts[name] === undefined)).toEqual([])
     for (const parameter of Object.values<Json>(parameters)) expect(parameter.description).toMatch(/\.$/)
+  })
+
+  test('has one text for each field and parameter', () => {
+    const keys = fieldTextTables.flatMap((table) => Object.keys(table))
+    expect(keys.toSorted()).toEqual(Object.keys(fieldTexts).toSorted())
   })
 
   test('says of every operation who may call it', () => {
