@@ -1,7 +1,7 @@
 import { type Lane, lanesOf, overlaps } from './lane.ts'
 import { type Candidacy, canRun, type Pool, type StoredLease } from './leases.ts'
 import type { OwnedLane } from './owned-lanes.ts'
-import { type Standing, shareOut, surplusOf } from './share.ts'
+import { type Assignments, shareOut, surplusOf } from './share.ts'
 
 /** A pool as one process sees it. */
 export interface View {
@@ -19,7 +19,7 @@ function liveLeases({ pool, isAlive }: View): readonly (StoredLease & { readonly
 }
 
 /** Who contends, and who owns what. */
-export function standingOf(view: View): Standing {
+export function assignmentsOf(view: View): Assignments {
   const { pool, self, candidacy, isAlive } = view
   const others = [...pool.candidates].filter(([owner]) => owner !== self && isAlive(owner))
   const all = [...others, [self, candidacy] as const]
@@ -44,12 +44,12 @@ export function freeLanes(view: View): readonly Lane[] {
 }
 
 /** Who will own what once the free lanes, and those that this process gives back, are shared out. */
-function standingAfter(standing: Standing, free: readonly Lane[], leaving: readonly Lane[]): Standing {
+function assignmentsAfter(assignments: Assignments, free: readonly Lane[], leaving: readonly Lane[]): Assignments {
   const left = [...free, ...leaving]
   const keys = new Set(left.map(({ key }) => key))
-  const owners = new Map([...standing.owners].filter(([key]) => !keys.has(key)))
-  const shared = shareOut(left, { ...standing, owners })
-  return { ...standing, owners: new Map([...owners, ...shared]) }
+  const owners = new Map([...assignments.owners].filter(([key]) => !keys.has(key)))
+  const shared = shareOut(left, { ...assignments, owners })
+  return { ...assignments, owners: new Map([...owners, ...shared]) }
 }
 
 /**
@@ -59,13 +59,13 @@ function standingAfter(standing: Standing, free: readonly Lane[], leaving: reado
 export function lanesToLeave(
   view: View,
   owned: readonly OwnedLane[],
-  standing: Standing,
+  assignments: Assignments,
   free: readonly Lane[],
 ): ReadonlySet<string> {
   const [leaving, staying] = [owned.filter((lane) => lane.leaving), owned.filter((lane) => !lane.leaving)]
   const width = ({ range: { from, to } }: Lane) => to - from
   const live = liveLeases(view).map(({ lane }) => lane)
   const wide = staying.filter((lane) => live.some((other) => overlaps(other, lane) && width(other) < width(lane)))
-  const surplus = surplusOf(view.self, staying, standingAfter(standing, free, leaving))
+  const surplus = surplusOf(view.self, staying, assignmentsAfter(assignments, free, leaving))
   return new Set([...surplus, ...wide].map(({ key }) => key))
 }

@@ -1,12 +1,12 @@
 import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { startRunLoop } from '../run-loop.ts'
-import { freeLanes, lanesToLeave, standingOf, type View } from './contention.ts'
+import { assignmentsOf, freeLanes, lanesToLeave, type View } from './contention.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { type Candidacy, canRun, createLeases, type LeaseOps, type Leases } from './leases.ts'
 import { createOwnedLanes, type OwnedLane } from './owned-lanes.ts'
 import { FORGOTTEN_MS, readBeats, readReadVersions } from './presence.ts'
-import { type Standing, shareOut } from './share.ts'
+import { type Assignments, shareOut } from './share.ts'
 import { createSilenceTracker } from './silence.ts'
 
 /** How often a process looks who lives and who owns what (ms). */
@@ -47,8 +47,8 @@ export interface Ownership {
 function createTaker(leases: Leases, clock: Clock) {
   /** Since when each lane has been free. Looks do not count: there are many in a moment in which lanes are given back. */
   let freeSince: ReadonlyMap<string, number> = new Map()
-  return async (view: View, free: readonly Lane[], standing: Standing) => {
-    const shared = shareOut(free, standing)
+  return async (view: View, free: readonly Lane[], assignments: Assignments) => {
+    const shared = shareOut(free, assignments)
     const now = clock.now()
     freeSince = new Map(free.map(({ key }) => [key, freeSince.get(key) ?? now]))
     const isLeft = ({ key }: Lane) => now - (freeSince.get(key) ?? now) >= PATIENCE_MS
@@ -114,10 +114,10 @@ export function createOwnership(options: {
     owned.reconcile(mine, canRun(candidacy))
     const view = { pool, self: owner, candidacy, isAlive }
     await announce(view)
-    const standing = standingOf(view)
+    const assignments = assignmentsOf(view)
     const free = freeLanes(view).filter(({ key }) => !owned.concerns(key))
-    owned.leave(lanesToLeave(view, [...owned.all().values()], standing, [...free, ...owned.requested()]))
-    owned.add(await take(view, free, standing))
+    owned.leave(lanesToLeave(view, [...owned.all().values()], assignments, [...free, ...owned.requested()]))
+    owned.add(await take(view, free, assignments))
     return owned.requested().length > 0 ? null : clock.now() + LOOK_EVERY_MS
   }
 

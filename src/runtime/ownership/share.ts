@@ -1,7 +1,7 @@
 import { inOrder, type Lane } from './lane.ts'
 
 /** Live processes that contend for lanes, and what they own: the same for every process that looks at the same moment. */
-export interface Standing {
+export interface Assignments {
   /** Whether a candidate can run a lane, by owner. */
   readonly candidates: ReadonlyMap<string, (lane: Lane) => boolean>
   /** The live owner of each lane that has one, by key. */
@@ -9,7 +9,7 @@ export interface Standing {
 }
 
 /** How many lanes each candidate owns. */
-function loadsOf({ candidates, owners }: Standing): Map<string, number> {
+function loadsOf({ candidates, owners }: Assignments): Map<string, number> {
   const loads = new Map([...candidates.keys()].toSorted().map((owner) => [owner, 0]))
   for (const owner of owners.values()) if (loads.has(owner)) loads.set(owner, (loads.get(owner) ?? 0) + 1)
   return loads
@@ -19,8 +19,8 @@ function loadsOf({ candidates, owners }: Standing): Map<string, number> {
  * Shares free lanes out: the owner for each key. Every candidate comes up to the same number of lanes, neighbours
  * together; those that are left go to whoever can run them and has the fewest.
  */
-export function shareOut(free: readonly Lane[], standing: Standing): ReadonlyMap<string, string> {
-  const loads = loadsOf(standing)
+export function shareOut(free: readonly Lane[], assignments: Assignments): ReadonlyMap<string, string> {
+  const loads = loadsOf(assignments)
   const total = free.length + [...loads.values()].reduce((sum, load) => sum + load, 0)
   const fair = Math.ceil(total / Math.max(1, loads.size))
   const assigned = new Map<string, string>()
@@ -28,7 +28,7 @@ export function shareOut(free: readonly Lane[], standing: Standing): ReadonlyMap
     assigned.set(lane.key, owner)
     loads.set(owner, (loads.get(owner) ?? 0) + 1)
   }
-  const canRun = (owner: string, lane: Lane) => standing.candidates.get(owner)?.(lane) === true
+  const canRun = (owner: string, lane: Lane) => assignments.candidates.get(owner)?.(lane) === true
   const byLoad = () => [...loads].toSorted(([, one], [, other]) => one - other).map(([owner]) => owner)
   let left = inOrder(free)
   for (const owner of byLoad()) {
@@ -43,13 +43,13 @@ export function shareOut(free: readonly Lane[], standing: Standing): ReadonlyMap
 }
 
 /** The lanes that a process gives back, because another candidate can run them and owns at least two fewer. */
-export function surplusOf(self: string, held: readonly Lane[], standing: Standing): readonly Lane[] {
-  const loads = loadsOf(standing)
+export function surplusOf(self: string, held: readonly Lane[], assignments: Assignments): readonly Lane[] {
+  const loads = loadsOf(assignments)
   const surplus: Lane[] = []
   for (const lane of inOrder(held).toReversed()) {
     const own = loads.get(self) ?? held.length
     const other = [...loads].find(
-      ([owner, load]) => owner !== self && load + 1 < own && standing.candidates.get(owner)?.(lane) === true,
+      ([owner, load]) => owner !== self && load + 1 < own && assignments.candidates.get(owner)?.(lane) === true,
     )
     if (!other) continue
     surplus.push(lane)

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Lane, laneOf, lanesOf, overlaps, parseLaneKey } from '../../../../src/runtime/ownership/lane.ts'
-import { type Standing, shareOut, surplusOf } from '../../../../src/runtime/ownership/share.ts'
+import { type Assignments, shareOut, surplusOf } from '../../../../src/runtime/ownership/share.ts'
 
 const any = () => true
-const standing = (owners: Readonly<Record<string, readonly Lane[]>>, runs: Standing['candidates'] = new Map()) => ({
+const assignments = (
+  owners: Readonly<Record<string, readonly Lane[]>>,
+  runs: Assignments['candidates'] = new Map(),
+) => ({
   candidates: new Map(Object.keys(owners).map((owner) => [owner, runs.get(owner) ?? any])),
   owners: new Map(Object.entries(owners).flatMap(([owner, lanes]) => lanes.map(({ key }) => [key, owner] as const))),
 })
@@ -36,28 +39,28 @@ describe('sharing lanes out', () => {
   const lanes = lanesOf({ name: 'x', shards: 8 })
 
   test('gives all to a process that is alone, and equal shares of neighbours to several', () => {
-    expect(new Set(shareOut(lanes, standing({ a: [] })).values())).toEqual(new Set(['a']))
-    const shared = shareOut(lanes, standing({ a: [], b: [] }))
+    expect(new Set(shareOut(lanes, assignments({ a: [] })).values())).toEqual(new Set(['a']))
+    const shared = shareOut(lanes, assignments({ a: [], b: [] }))
     expect(lanes.map(({ key }) => shared.get(key))).toEqual(['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'])
   })
 
   test('gives the lanes of a dead process to those that have fewer', () => {
-    const shared = shareOut(lanes.slice(5), standing({ a: lanes.slice(0, 4), b: lanes.slice(4, 5) }))
+    const shared = shareOut(lanes.slice(5), assignments({ a: lanes.slice(0, 4), b: lanes.slice(4, 5) }))
     expect([...shared.values()]).toEqual(['b', 'b', 'b'])
   })
 
   test('leaves no lane without an owner that only a busy process can run', () => {
     const rare = laneOf('rare')
     const runs = new Map([['b', ({ group }: Lane) => group === 'x']])
-    expect(shareOut([rare], standing({ a: lanes, b: [] }, runs)).get(rare.key)).toBe('a')
-    expect(shareOut([rare], standing({ b: [] }, runs)).size).toBe(0)
+    expect(shareOut([rare], assignments({ a: lanes, b: [] }, runs)).get(rare.key)).toBe('a')
+    expect(shareOut([rare], assignments({ b: [] }, runs)).size).toBe(0)
   })
 
   test('takes from a process what another that joins can run', () => {
-    const surplus = surplusOf('a', lanes, standing({ a: lanes, b: [] }))
+    const surplus = surplusOf('a', lanes, assignments({ a: lanes, b: [] }))
     expect(keysOf(surplus)).toEqual(keysOf(lanes.slice(4).toReversed()))
-    expect(surplusOf('a', lanes, standing({ a: lanes, b: [] }, new Map([['b', () => false]])))).toEqual([])
-    expect(surplusOf('a', lanes.slice(0, 4), standing({ a: lanes.slice(0, 4), b: lanes.slice(4, 7) }))).toEqual([])
+    expect(surplusOf('a', lanes, assignments({ a: lanes, b: [] }, new Map([['b', () => false]])))).toEqual([])
+    expect(surplusOf('a', lanes.slice(0, 4), assignments({ a: lanes.slice(0, 4), b: lanes.slice(4, 7) }))).toEqual([])
   })
 
   test('comes to rest with loads that differ by at most one, from any start', () =>
@@ -69,7 +72,9 @@ describe('sharing lanes out', () => {
           lanes.flatMap((lane, n) => (names[owned[n] ?? 4] ? [[lane, names[owned[n] ?? 4] ?? '']] : [])),
         )
         const now = () =>
-          standing(Object.fromEntries(names.map((name) => [name, lanes.filter((lane) => holders.get(lane) === name)])))
+          assignments(
+            Object.fromEntries(names.map((name) => [name, lanes.filter((lane) => holders.get(lane) === name)])),
+          )
         for (let round = 0; round < 3; round++) {
           const before = now()
           const given = names.flatMap((name) =>
