@@ -1,12 +1,12 @@
 import { Map as PersistentMap } from 'immutable'
 
 /** Marks a key that was deleted after the layer that has its entry. */
-export const DELETED: unique symbol = Symbol('deleted')
-export type Deleted = typeof DELETED
+export const TOMBSTONE: unique symbol = Symbol('deleted')
+export type Tombstone = typeof TOMBSTONE
 
 /** Entries of frozen layers, packed into bytes. */
 export interface PackedEntries {
-  /** Value of a key; `DELETED` for one that was deleted, undefined for one without an entry. */
+  /** Value of a key; `TOMBSTONE` for one that was deleted, undefined for one without an entry. */
   readonly find: (key: string) => unknown
   /** All entries, oldest first: a later one of the same key replaces an earlier one. */
   readonly entries: () => Iterable<readonly [key: string, value: unknown]>
@@ -27,7 +27,7 @@ export interface Generation<Value> {
   /** Recorded instant of the first entry; null while there is none. It identifies the generation within its map. */
   readonly since: string | null
   /** Entries set or deleted since the last freeze. */
-  readonly recent: PersistentMap<string, Value | Deleted>
+  readonly recent: PersistentMap<string, Value | Tombstone>
   /** Frozen entries, oldest first. */
   readonly layers: readonly Layer[]
 }
@@ -67,7 +67,7 @@ export function typedEntries<Value>(map: WindowedMap<unknown>): WindowedMap<Valu
   return map as WindowedMap<Value>
 }
 
-/** Value of a key in layers; `DELETED` or undefined as in `PackedEntries`. */
+/** Value of a key in layers; `TOMBSTONE` or undefined as in `PackedEntries`. */
 function findFrozen(layers: readonly Layer[], key: string): unknown {
   for (let n = layers.length - 1; n >= 0; n--) {
     const content = layers[n]?.content
@@ -80,14 +80,14 @@ function findFrozen(layers: readonly Layer[], key: string): unknown {
 }
 
 function findIn<Value>({ recent, layers }: Generation<Value>, key: string): Value | undefined {
-  const value = recent.get(key) ?? (layers.length > 0 ? (findFrozen(layers, key) as Value | Deleted) : undefined)
-  return value === DELETED ? undefined : value
+  const value = recent.get(key) ?? (layers.length > 0 ? (findFrozen(layers, key) as Value | Tombstone) : undefined)
+  return value === TOMBSTONE ? undefined : value
 }
 
 /** An entry that was never frozen is marked as deleted, too: another process may have frozen and stored it. */
 function deleteIn<Value>(generation: Generation<Value>, key: string): Generation<Value> {
   if (findIn(generation, key) === undefined) return generation
-  return { ...generation, recent: generation.recent.set(key, DELETED) }
+  return { ...generation, recent: generation.recent.set(key, TOMBSTONE) }
 }
 
 /** The map with an entry that was recorded at an instant (ISO 8601). */

@@ -1,9 +1,9 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import {
-  DELETED,
   type Generation,
   isWindowedMap,
+  TOMBSTONE,
   typedEntries,
   type WindowedMap,
   windowedMapOf,
@@ -104,7 +104,7 @@ async function unpackMap(blocks: readonly SnapshotBlock[], pace: Pace): Promise<
     const block = openBlock(bytes)
     for (let n = 0; n < block.count; n++) {
       const [key, value] = block.entryAt(n)
-      if (value === DELETED) map.delete(key)
+      if (value === TOMBSTONE) map.delete(key)
       else map.set(key, value)
       const rest = pace.spend(COST.unpack)
       if (rest) await rest

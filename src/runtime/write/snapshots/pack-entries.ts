@@ -1,5 +1,5 @@
 import type { Map as PersistentMap } from 'immutable'
-import { DELETED } from '../../../kernel/windowed-map.ts'
+import { TOMBSTONE } from '../../../kernel/windowed-map.ts'
 import { createBlockBuilder } from './block.ts'
 import type { Pace } from './pace.ts'
 
@@ -62,7 +62,7 @@ export async function packChanges(
     if (rest) await rest
   }
   for (const key of before.keys()) {
-    const rest = pace.spend(map.has(key) ? COST.look : packing.add(key, DELETED))
+    const rest = pace.spend(map.has(key) ? COST.look : packing.add(key, TOMBSTONE))
     if (rest) await rest
   }
   return packing.blocks(false)

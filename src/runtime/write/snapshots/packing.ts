@@ -1,5 +1,5 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
-import { DELETED } from '../../../kernel/windowed-map.ts'
+import { TOMBSTONE } from '../../../kernel/windowed-map.ts'
 import { createGrowingBytes, type GrowingBytes } from './growing-bytes.ts'
 import { INSTANT_BYTES, TAG, UUID_BYTES } from './packed-tags.ts'
 
@@ -41,7 +41,7 @@ function put(state: PackerState, value: unknown): void {
   else if (value === true) out.byte(TAG.true)
   else if (value === false) out.byte(TAG.false)
   else if (value === null || value === undefined) out.byte(TAG.null)
-  else if (value === DELETED) out.byte(TAG.deleted)
+  else if (value === TOMBSTONE) out.byte(TAG.deleted)
   else if (typeof value === 'object') putObject(state, value)
   else throw new TypeError(`A state holds a ${typeof value}, which no snapshot can keep.`)
 }

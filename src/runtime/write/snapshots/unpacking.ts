@@ -1,5 +1,5 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
-import { DELETED } from '../../../kernel/windowed-map.ts'
+import { TOMBSTONE } from '../../../kernel/windowed-map.ts'
 import { INSTANT_BYTES, TAG, UUID_BYTES } from './packed-tags.ts'
 
 const FLOAT_BYTES = 8
@@ -75,7 +75,7 @@ const READERS: Readonly<Record<number, (cursor: Cursor) => unknown>> = {
   [TAG.map]: (cursor) =>
     PersistentMap(Array.from({ length: varint(cursor) }, () => [next(cursor), next(cursor)] as const)),
   [TAG.set]: (cursor) => PersistentSet(list(cursor)),
-  [TAG.deleted]: () => DELETED,
+  [TAG.deleted]: () => TOMBSTONE,
 }
 
 function varint(cursor: Cursor): number {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { DELETED } from '../../../../../src/kernel/windowed-map.ts'
+import { TOMBSTONE } from '../../../../../src/kernel/windowed-map.ts'
 import { createPacker } from '../../../../../src/runtime/write/snapshots/packing.ts'
 import { createUnpacker } from '../../../../../src/runtime/write/snapshots/unpacking.ts'
 
@@ -66,7 +66,7 @@ describe('packed values', () => {
   })
 
   it('keep the mark of a deleted entry', () => {
-    expect(createUnpacker(packed(DELETED).bytes).next()).toBe(DELETED)
+    expect(createUnpacker(packed(TOMBSTONE).bytes).next()).toBe(TOMBSTONE)
   })
 
   it('take a few bytes for what was packed before', () => {
