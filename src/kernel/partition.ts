@@ -46,7 +46,7 @@ export function rangeText({ from, to }: PartitionRange): string {
   return `${partitionText(from)}-${partitionText(to)}`
 }
 
-/** The ranges of so many shards, in order. @throws RangeError when the number of shards does not divide the partitions */
+/** The partition ranges of the given number of shards, in order. @throws RangeError when the number of shards does not divide the partitions */
 export function rangesOf(shards: number): readonly PartitionRange[] {
   if (!Number.isInteger(shards) || shards < 1 || PARTITIONS % shards !== 0)
     throw new RangeError(`${shards} shards do not divide ${PARTITIONS} partitions.`)

@@ -12,8 +12,8 @@ export interface Reaction<Tools, S extends EventSchemas = EventSchemas> {
   /** The result is ignored. */
   readonly on: { readonly [K in keyof S & string]?: (tools: Tools, event: RecordedOf<S, K>) => Promise<unknown> }
   /**
-   * Events that show, with an event as their cause, that its step is done: that one command is all that it does. Whoever
-   * sees one of them need not run the step.
+   * Types of the events that one command of the step appends, with the step's event as their cause. A process that has read
+   * one of them skips the step. Only for steps that run a single command.
    */
   readonly doneBy: { readonly [K in keyof S & string]?: readonly string[] }
 }

@@ -202,5 +202,5 @@ export const commands: readonly AnyCommand[] = [
 /** Every precondition of commands. */
 export const preconditions: readonly AnyPrecondition[] = [requireAttribution.definition, requireRecordAt.definition]
 
-/** Commands that act anew each time, on a stream that does not know commands by their id: they are never forwarded. */
+/** Commands that are not idempotent by their command id: a process always runs them itself and never forwards them. */
 export const LOCAL_COMMANDS: ReadonlySet<AnyCommand> = new Set<AnyCommand>([resetTargetCaps])

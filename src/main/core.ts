@@ -13,7 +13,7 @@ import type { Config } from './config.ts'
 import { createCursors } from './cursors.ts'
 import { openRoot } from './keyring.ts'
 import { createMetrics } from './metrics.ts'
-import { countParked } from './parked-counts.ts'
+import { countParkedStreams } from './parked-counts.ts'
 import { openPeers } from './peers.ts'
 import { createPlatformEffects } from './platform-effects.ts'
 import { openReadSide } from './read-side/read-side.ts'
@@ -59,7 +59,7 @@ export async function openCore(config: Config, logger: Logger) {
   })
   const { views, lookUp: read } = readSide
   /** Numbers of parked streams, by reaction. */
-  const parked = () => countParked(ops, clock)
+  const parked = () => countParkedStreams(ops, clock)
   const metrics = createMetrics({ projections: async () => readSide.projections?.() ?? [], parked })
   const peers = openPeers(config, { ops, clock, owner, root, onAppended, metrics, logger })
   const writer = withOutdatedWatch(

@@ -7,7 +7,7 @@ import { reactions } from './platform-effects.ts'
 const ANSWER_MS = 1_000
 
 /** Numbers of parked streams, by reaction; none where the store does not answer, which is told elsewhere. */
-export async function countParked(
+export async function countParkedStreams(
   ops: Pick<OperationalStore, 'list'>,
   clock: Clock,
 ): Promise<ReadonlyMap<string, number>> {

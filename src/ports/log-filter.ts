@@ -15,7 +15,7 @@ export const ALL_EVENTS: LogFilter = {}
 const PARTITION_DIGITS = /^[0-9a-f]{2}-/
 
 /** Whether a filter has an event. */
-export function isWanted(
+export function matchesFilter(
   { types, kinds, partitions }: LogFilter,
   { stream, type }: { readonly stream: string; readonly type: string },
 ): boolean {

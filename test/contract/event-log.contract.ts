@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventToAppend, RecordedEvent } from '../../src/kernel/event.ts'
 import { ALL_PARTITIONS } from '../../src/kernel/partition.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
-import { ALL_EVENTS, isWanted, type LogFilter } from '../../src/ports/log-filter.ts'
+import { ALL_EVENTS, type LogFilter, matchesFilter } from '../../src/ports/log-filter.ts'
 import { eventToAppend, freshStream, someEvent, someEvents } from '../support/fixtures/events.ts'
 
 /** The log under test: two sessions of it, as of two processes, and a function that opens more. */
@@ -145,7 +145,9 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
         const before = await log.head()
         const streams = someStreams()
         await appendSome(streams)
-        const wanted = eventsOf(streams, await readPages(log, before, 1_000)).filter((event) => isWanted(filter, event))
+        const wanted = eventsOf(streams, await readPages(log, before, 1_000)).filter((event) =>
+          matchesFilter(filter, event),
+        )
         const head = await log.head()
         for (const limit of [3, 1_000]) {
           const seen: RecordedEvent[] = []
@@ -157,7 +159,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
             expect(page.position).toBeGreaterThan(last)
             last = page.position
           }
-          expect(seen.every((event) => isWanted(filter, event))).toBe(true)
+          expect(seen.every((event) => matchesFilter(filter, event))).toBe(true)
           expect(eventsOf(streams, seen)).toEqual(wanted)
           expect(page.position).toBeGreaterThanOrEqual(head)
         }
@@ -185,8 +187,8 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
         await writing
         const whole = eventsOf(streams, await readPages(log, before, 1_000))
         expect(whole).toHaveLength(2 * 3 * streams.length)
-        expect(eventsOf(streams, seen)).toEqual(whole.filter((event) => isWanted(filter, event)))
-        expect(seen.every((event) => isWanted(filter, event))).toBe(true)
+        expect(eventsOf(streams, seen)).toEqual(whole.filter((event) => matchesFilter(filter, event)))
+        expect(seen.every((event) => matchesFilter(filter, event))).toBe(true)
       })
     })
 

@@ -6,7 +6,7 @@ export interface OriginLookups {
   readonly lookUp: <Result>(origin: string, look: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
 }
 
-interface Standing {
+interface OpenOrigin {
   readonly requests: number
   readonly controller: AbortController
 }
@@ -16,22 +16,22 @@ interface Standing {
  * that a request no longer waits for; so a look-up belongs to all requests to its origin that are under way.
  */
 export function createOriginLookups(): OriginLookups {
-  const standings = new Map<string, Standing>()
+  const origins = new Map<string, OpenOrigin>()
 
   function enter(origin: string): void {
-    const { requests, controller } = standings.get(origin) ?? { requests: 0, controller: new AbortController() }
-    standings.set(origin, { requests: requests + 1, controller })
+    const { requests, controller } = origins.get(origin) ?? { requests: 0, controller: new AbortController() }
+    origins.set(origin, { requests: requests + 1, controller })
   }
 
   function leave(origin: string): void {
-    const standing = standings.get(origin)
-    if (!standing) return
-    if (standing.requests > 1) {
-      standings.set(origin, { ...standing, requests: standing.requests - 1 })
+    const open = origins.get(origin)
+    if (!open) return
+    if (open.requests > 1) {
+      origins.set(origin, { ...open, requests: open.requests - 1 })
       return
     }
-    standings.delete(origin)
-    standing.controller.abort()
+    origins.delete(origin)
+    open.controller.abort()
   }
 
   return {
@@ -43,6 +43,6 @@ export function createOriginLookups(): OriginLookups {
         leave(origin)
       }
     },
-    lookUp: (origin, look) => look(standings.get(origin)?.controller.signal ?? AbortSignal.abort()),
+    lookUp: (origin, look) => look(origins.get(origin)?.controller.signal ?? AbortSignal.abort()),
   }
 }

@@ -9,7 +9,7 @@ interface Kept {
   readonly timer: NodeJS.Timeout
 }
 
-/** Keeps subscriptions open for a second, for whoever reads on from where they were read to. */
+/** Keeps a subscription open for a second after a read, so that the next read from its position continues with it. */
 export function createKeptSubscriptions() {
   const kept = new Map<string, Kept>()
   const keys = new WeakMap<LogFilter, string>()

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { LogPage } from '../../ports/event-log.ts'
-import { isWanted, type LogFilter } from '../../ports/log-filter.ts'
+import { type LogFilter, matchesFilter } from '../../ports/log-filter.ts'
 import { silenceError } from './calls.ts'
 import { filteredSubscription } from './requests.ts'
 import type { ReadMessage } from './responses.ts'
@@ -66,7 +66,7 @@ export async function openSubscription(
     else if (message.kind === 'fell-behind') isCaughtUp = false
     else if (message.kind !== 'other' && message.position > position) {
       position = message.position
-      if (message.kind === 'event' && isWanted(filter, message.event)) events.push(message.event)
+      if (message.kind === 'event' && matchesFilter(filter, message.event)) events.push(message.event)
     }
   }
 

@@ -32,7 +32,7 @@ export async function openDatabase(url: string): Promise<MongoConnection> {
  * one marks it. @throws Error of one sentence on another format than the program's
  */
 async function ensureFormat(db: Db): Promise<void> {
-  // Listed before the marker is read: whoever creates collections has marked the database before.
+  // Lists the collections before it reads the marker: a process marks a database before it creates collections.
   const collections = await db.listCollections({}, { nameOnly: true }).toArray()
   const markers = db.collection<Marker>(COLLECTION)
   const marker = await markers.findOne({ _id: 'format' })

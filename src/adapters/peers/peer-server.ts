@@ -85,7 +85,7 @@ async function respond(request: IncomingMessage, options: PeerServerOptions, tak
 
 /**
  * Listens for the commands of other processes, on a port of its own that no proxy leads to. Requests and answers are sealed
- * under keys of the two processes, so whoever has not the platform's root can neither ask, nor read, nor repeat anything.
+ * under keys that both processes derive from the root key: without it nobody can send, read or repeat a message.
  */
 export async function openPeerServer(options: PeerServerOptions): Promise<PeerServer> {
   const take = createSeenNumbers()

@@ -64,7 +64,7 @@ async function rewrite(
 }
 
 /** The segments of a workspace after a merge, and the names of those that they replace. */
-export interface Merged {
+export interface MergedColumns {
   readonly segments: readonly Segment[]
   readonly replaced: readonly string[]
 }
@@ -80,7 +80,7 @@ export async function mergeColumns(
   state: WorkspaceColumns,
   reader: SegmentReader,
   { buffer: changed, coverage }: NonNullable<WorkspaceColumns['merging']>,
-): Promise<Merged> {
+): Promise<MergedColumns> {
   // A later change may replace further rows meanwhile: they count from here on.
   const now = { ...state }
   const rewrites = planRewrites(layout, now, changed)

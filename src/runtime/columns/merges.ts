@@ -1,7 +1,7 @@
 import { createMutex, type KeyedMutex } from '../../kernel/async/mutex.ts'
 import type { TrackedCollection, TrackingParts } from './column-parts.ts'
 import { locateRows } from './locate-rows.ts'
-import { type Merged, mergeColumns } from './merge-columns.ts'
+import { type MergedColumns, mergeColumns } from './merge-columns.ts'
 import { DamagedSegment } from './segment.ts'
 import { createRecentRows, type WorkspaceColumns } from './workspace-columns.ts'
 
@@ -30,7 +30,7 @@ export function createMerges(parts: TrackingParts, lock: KeyedMutex) {
   }
 
   /** Puts the new segments in the place of the old ones. */
-  async function replace(state: WorkspaceColumns, { segments }: Merged): Promise<void> {
+  async function replace(state: WorkspaceColumns, { segments }: MergedColumns): Promise<void> {
     const located = await locateRows(reader, segments, [...state.recent.rowOf.keys()])
     state.segments = segments
     state.dead = new Map([...located].map(([name, rows]) => [name, Uint32Array.from(rows).sort()]))

@@ -5,7 +5,7 @@ import { hullOf } from '../ownership/lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { type RunLoop, startRunLoop } from '../run-loop.ts'
 import type { LogReader } from './log-reader.ts'
-import { createLaneReading, doneOrSlow, type PageSizes } from './read-lanes.ts'
+import { createLaneReader, doneOrSlow, type PageSizes } from './read-lanes.ts'
 import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
@@ -89,7 +89,7 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   const { work, ownership, logReader, wake, clock, signal } = options
   const run = createRunStep(options)
   const attend = createSteward(options, run)
-  const read = createLaneReading({ ...options, run, sizes: options })
+  const read = createLaneReader({ ...options, run, sizes: options })
   ownership.onChange(wake.notify)
   const isReady = ({ state, busy, notBefore }: L) => state === 'running' && busy === null && notBefore <= clock.now()
   const ready = () => work.lanes().filter(isReady)

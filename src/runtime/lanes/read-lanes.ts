@@ -61,7 +61,7 @@ export function doneOrSlow(clock: Clock, steps: readonly (Promise<void> | null)[
  * subscribes to the tail for the others. Background lanes take theirs beside the others, which do not wait for them.
  * Resolves to whether any lane was behind. @throws LogUnavailable
  */
-export function createLaneReading<L extends RunningLane>(options: {
+export function createLaneReader<L extends RunningLane>(options: {
   readonly work: LaneWork<L>
   readonly logReader: LogReader
   readonly clock: Clock

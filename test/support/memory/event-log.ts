@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type EventLog, type LogPage, START } from '../../../src/ports/event-log.ts'
-import { ALL_EVENTS, isWanted } from '../../../src/ports/log-filter.ts'
+import { ALL_EVENTS, matchesFilter } from '../../../src/ports/log-filter.ts'
 
 /** Positions have gaps, as in a real log. */
 const STRIDE = 3
@@ -17,7 +17,7 @@ export function createMemoryLog(
     const first = Math.max(0, Math.floor(after / STRIDE) + 1)
     const page = events.slice(first, first + limit)
     return {
-      events: page.filter((event) => isWanted(filter, event)),
+      events: page.filter((event) => matchesFilter(filter, event)),
       position: page.at(-1)?.position ?? Math.max(after, START),
       end: first + page.length >= events.length,
     }
