@@ -55,6 +55,24 @@ function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEven
   }
 }
 
+/** Numbers that calls are filtered, sorted and summed by. */
+const SUMMED = ['startedMs', 'talkSeconds', 'revenueCents', 'payoutCents', 'usageCents'] as const
+/** Values that calls are filtered, sorted and grouped by. */
+const GROUPED = [
+  'status',
+  'outcome',
+  'reasonCode',
+  'hasRecording',
+  'numberId',
+  'callerState',
+  'attribution',
+  'conversionSource',
+  'campaign.id',
+  'publisher.id',
+  'buyer.id',
+  'target.id',
+] as const
+
 /** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
@@ -70,20 +88,7 @@ export const callLog = defineProjection({
     { workspaceId: 1, callerReversed: 1 },
     { workspaceId: 1, ref: 1 },
   ],
-  // Fields that pages of calls are filtered and sorted by.
-  columns: [
-    'talkSeconds',
-    'revenueCents',
-    'liveCount',
-    'status',
-    'outcome',
-    'reasonCode',
-    'hasRecording',
-    'campaign.id',
-    'publisher.id',
-    'buyer.id',
-    'target.id',
-  ],
+  columns: ['seq', 'liveCount', ...SUMMED, ...GROUPED],
   key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
   create: {
     CallArrived({ data: { arrival }, meta }): CallRecord | null {
@@ -189,6 +194,12 @@ export const callLog = defineProjection({
   derive: (doc) => ({ ...doc, csvRow: csvRowOf(doc) }),
 })
 
+/** A number of each outcome. */
+const byOutcome = (count: keyof (typeof COUNTS)['live']) => ({
+  of: 'outcome',
+  numbers: Object.fromEntries(Object.entries(COUNTS).map(([outcome, counts]) => [outcome, counts[count]])),
+})
+
 /** What `src/runtime/columns` keeps of the calls, so that no sum over them reads documents. */
 export const callColumns = {
   collection: collectionOf(callLog),
@@ -196,28 +207,15 @@ export const callColumns = {
   time: 'startedMs',
   removes: false,
   columns: {
-    startedMs: 'number',
-    talkSeconds: 'number',
-    revenueCents: 'number',
-    payoutCents: 'number',
-    profitCents: 'number',
-    usageCents: 'number',
-    connectedCount: 'number',
-    convertedCount: 'number',
-    unroutedCount: 'number',
-    missedCount: 'number',
-    liveCount: 'number',
-    status: 'code',
-    outcome: 'code',
-    reasonCode: 'code',
-    hasRecording: 'code',
-    numberId: 'code',
-    callerState: 'code',
-    attribution: 'code',
-    conversionSource: 'code',
-    'campaign.id': 'code',
-    'publisher.id': 'code',
-    'buyer.id': 'code',
-    'target.id': 'code',
+    ...Object.fromEntries(SUMMED.map((path) => [path, 'number'] as const)),
+    ...Object.fromEntries(GROUPED.map((path) => [path, 'code'] as const)),
+  },
+  derived: {
+    profitCents: { plus: 'revenueCents', minus: 'payoutCents' },
+    connectedCount: byOutcome('connectedCount'),
+    convertedCount: byOutcome('convertedCount'),
+    unroutedCount: byOutcome('unroutedCount'),
+    missedCount: byOutcome('missedCount'),
+    liveCount: byOutcome('liveCount'),
   },
 } as const

@@ -22,7 +22,7 @@ import { createFileCheck, inTransaction, openDatabase, withUnavailable } from '.
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'
 import { ALIVE_SQL, aliveWhereOf, MATCHES_FUNCTION, orderByTerms } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
-import { decode, decodeOrNone, scalarOrNone, valueAt } from './values.ts'
+import { booleanAsNumberSql, booleanOfNumber, decode, decodeOrNone, scalarOrNone, valueAt } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
@@ -205,6 +205,15 @@ function pluck(
   return rowsOf<[SQLOutputValue]>(prepare(page).all(...values, limit, skip)).map(([value]) => decode(value))
 }
 
+/** Paths in which booleans were read, by collection. */
+const booleanPaths = new WeakMap<Collection, Set<string>>()
+
+function booleanPathsOf(collection: Collection): Set<string> {
+  const known = booleanPaths.get(collection) ?? new Set()
+  booleanPaths.set(collection, known)
+  return known
+}
+
 /**
  * Reads several values of each document of a page. Where all have columns, the documents are not read; otherwise one is
  * parsed for all of its values, which takes less than the functions of SQL for each.
@@ -218,27 +227,45 @@ function select(
   const { sql, values } = aliveWhereOf(collection, filter, now)
   const columns = paths.map((path) => columnOf(collection, path))
   const isWhole = columns.every((column) => column !== undefined)
-  const selected = [...columns.map((column) => column ?? 'NULL'), ...(isWhole ? [] : ['doc'])].join(', ')
+  const booleans = booleanPathsOf(collection)
+  const expressions = paths.map((path, index) => {
+    const column = columns[index] ?? 'NULL'
+    return booleans.has(path) ? booleanAsNumberSql(column) : column
+  })
+  const selected = [...expressions, ...(isWhole ? [] : ['doc'])].join(', ')
   const page = `SELECT ${selected} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
   const rows = rowsOf<SQLOutputValue[]>(prepare(page).all(...values, limit, skip))
-  if (isWhole) return rows.map(decodeRow)
+  const places = paths.flatMap((path, index) => (booleans.has(path) ? [index] : []))
+  const decoded = (row: SQLOutputValue[]) => decodeRow(row, places, (index) => booleans.add(paths[index] ?? ''))
+  if (isWhole) return rows.map(decoded)
   const steps = paths.map((path, index) => (columns[index] === undefined ? path.split('.') : null))
   return rows.map((row) => {
     const doc: Doc = JSON.parse(String(row.pop()))
-    return row.map((value, index) => {
+    return decoded(row).map((value, index) => {
       const keys = steps[index]
-      return keys ? scalarOrNone(valueAt(doc, keys)) : decodeOrNone(value)
+      return keys ? scalarOrNone(valueAt(doc, keys)) : value
     })
   })
 }
 
-/** Decodes the values of a row in their place: most are scalars already, and there are very many of them. */
-function decodeRow(row: SQLOutputValue[]): (Scalar | undefined)[] {
+/**
+ * Decodes the values of a row in their place: most are scalars already, and there are very many of them. Booleans stand as
+ * numbers at `places`; `found` is told the place of any other.
+ */
+function decodeRow(
+  row: SQLOutputValue[],
+  places: readonly number[],
+  found: (place: number) => void,
+): (Scalar | undefined)[] {
   const decoded: (SQLOutputValue | Scalar | undefined)[] = row
   for (let index = 0; index < row.length; index++) {
     const value = row[index] ?? null
-    if (typeof value === 'object' && value !== null) decoded[index] = decodeOrNone(value)
+    if (typeof value !== 'object' || value === null) continue
+    const scalar = decodeOrNone(value)
+    decoded[index] = scalar
+    if (typeof scalar === 'boolean') found(index)
   }
+  for (const place of places) decoded[place] = booleanOfNumber(decoded[place] as Scalar | undefined)
   return decoded as (Scalar | undefined)[]
 }
 

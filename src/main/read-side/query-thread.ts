@@ -30,13 +30,15 @@ import { systemClock, systemRandom } from '../system.ts'
 import { withPrefetch } from './export-prefetch.ts'
 import type { ProjectionAdvance } from './projector-thread.ts'
 import { viewHandlers } from './remote-views.ts'
+import { createSegmentThreads } from './segment-threads.ts'
 import { joinThread } from './threads.ts'
 
 /** Positions that this thread reports to the main thread. */
 export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position' | 'range' | 'readable'>
 
 const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly PositionAdvance[]) => void }>()
-const { readStoreUrl, polls, root = new Uint8Array() } = start
+const { root = new Uint8Array(), back: _, ...shared } = start
+const { readStoreUrl, polls } = shared
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(root), systemRandom)
 const store = await openReadStore(readStoreUrl, { follows: true })
@@ -45,11 +47,13 @@ const counters = createChangeCounters()
 /** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
 let isRemotelyProjected = polls
 const positions = createCheckpointTracker(systemClock)
+const segmentThreads = createSegmentThreads(shared, systemClock)
 const columnStore = withColumns(store, {
   specs: columns,
   files: openLocalFiles(start.columnsDirectory),
   clock: systemClock,
   random: systemRandom,
+  builder: segmentThreads,
   changesOf: (name, workspaceId) => (isRemotelyProjected ? null : counters.cacheVersionOf([name], workspaceId)),
 })
 /** Changes that reads found before the projector reported them. The next response carries them to the main thread. */
@@ -187,6 +191,6 @@ serve({
   ...handlers,
   async close(): Promise<void> {
     stop.abort()
-    await Promise.all([store.close(), ops.close()])
+    await Promise.all([segmentThreads.close(), store.close(), ops.close()])
   },
 })

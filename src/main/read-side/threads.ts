@@ -2,6 +2,7 @@ import { MessageChannel, MessagePort, parentPort, Worker, workerData } from 'nod
 import { z } from 'zod'
 import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import { LogUnavailable } from '../../ports/event-log.ts'
+import { FilesUnavailable } from '../../ports/files.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 
 const threadStart = z
@@ -67,6 +68,7 @@ export async function startThread<H extends Handlers>(
     if (!closing) onDeath(new Error('A thread ended.'))
   })
   const calls = connectRpc<H & ThreadLifecycle>(worker, () => new StoreUnavailable('The read-side thread has ended.'), {
+    FilesUnavailable,
     LogUnavailable,
     StoreUnavailable,
   })

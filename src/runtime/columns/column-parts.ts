@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Files } from '../../ports/files.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
+import type { SegmentBuilder } from './build-part.ts'
 import type { ColumnMemory } from './column-memory.ts'
 import type { ColumnLimits, ColumnSpec, Layout } from './column-spec.ts'
 import type { SegmentReader } from './segment.ts'
@@ -10,6 +11,7 @@ import type { WorkspaceColumns } from './workspace-columns.ts'
 export interface BuildParts {
   readonly files: Files
   readonly limits: ColumnLimits
+  readonly builder: SegmentBuilder
   /** Identity of the read store; asked for only where files are read or written. */
   readonly identity: () => Promise<number>
 }

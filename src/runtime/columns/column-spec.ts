@@ -2,6 +2,14 @@
 export type ColumnKind = 'number' | 'code'
 
 /**
+ * How a number follows from others of its document: by the value of a code column, 0 for a value that is not named; or as the
+ * difference of two number columns, where null counts as 0.
+ */
+export type Derivation =
+  | { readonly of: string; readonly numbers: Readonly<Record<string, number>> }
+  | { readonly plus: string; readonly minus: string }
+
+/**
  * A collection with columns. Each document belongs to one workspace and does not expire. `collection` is the plain name; its
  * rebuilds are included.
  */
@@ -12,6 +20,8 @@ export interface ColumnSpec {
   /** Number column of an instant (ms since the epoch), by whose month (UTC) rows are cut into segments. An index on workspace and this path, descending, serves it. */
   readonly time: string
   readonly columns: Readonly<Record<string, ColumnKind>>
+  /** Number columns that are not read, since they follow from others. The documents hold the same numbers. */
+  readonly derived?: Readonly<Record<string, Derivation>>
   /** Whether documents may be removed. If so, they are counted after each read: a removed one is found by nothing else. */
   readonly removes: boolean
 }
@@ -35,11 +45,18 @@ export const COLUMN_LIMITS: ColumnLimits = {
   pageRows: 2_000,
 }
 
-/** A spec with its columns in order. */
+/** A derivation with the indexes of its columns. */
+export type DerivedColumn =
+  | { readonly column: number; readonly of: number; readonly numbers: ReadonlyMap<unknown, number> }
+  | { readonly column: number; readonly plus: number; readonly minus: number }
+
+/** A spec with its columns in order: those that are read, then those that are derived. */
 export interface Layout {
   readonly spec: ColumnSpec
-  readonly paths: readonly string[]
+  /** Paths of the columns that are read. */
+  readonly read: readonly string[]
   readonly kinds: readonly ColumnKind[]
+  readonly derived: readonly DerivedColumn[]
   readonly indexOf: ReadonlyMap<string, number>
   /** Index of the instant's column. */
   readonly time: number
@@ -47,21 +64,42 @@ export interface Layout {
   readonly text: string
 }
 
-/** The layout of a spec. @throws Error when its instant has no number column */
+/** The layout of a spec. @throws Error when its instant has no number column, or a derivation no column of its kind */
 export function layoutOf(spec: ColumnSpec): Layout {
-  const paths = Object.keys(spec.columns)
-  const kinds = Object.values(spec.columns)
-  const time = paths.indexOf(spec.time)
-  if (kinds[time] !== 'number') throw new Error(`${spec.collection} has no number column ${spec.time}.`)
-  const { key, columns } = spec
-  const indexOf = new Map(paths.map((path, index) => [path, index]))
-  return { spec, paths, kinds, indexOf, time, text: JSON.stringify({ key, time: spec.time, columns }) }
+  const { key, columns, derived = {} } = spec
+  const read = Object.keys(columns)
+  const indexOf = new Map([...read, ...Object.keys(derived)].map((path, index) => [path, index]))
+  const indexed = (path: string, kind: ColumnKind): number => {
+    if (columns[path] !== kind) throw new Error(`${spec.collection} has no ${kind} column ${path}.`)
+    return indexOf.get(path) ?? 0
+  }
+  return {
+    spec,
+    read,
+    kinds: [...Object.values(columns), ...Object.keys(derived).map((): ColumnKind => 'number')],
+    derived: Object.entries(derived).map(([path, derivation]): DerivedColumn => {
+      const column = indexOf.get(path) ?? 0
+      if ('of' in derivation) {
+        const { of, numbers } = derivation
+        return { column, of: indexed(of, 'code'), numbers: new Map(Object.entries(numbers)) }
+      }
+      return { column, plus: indexed(derivation.plus, 'number'), minus: indexed(derivation.minus, 'number') }
+    }),
+    indexOf,
+    time: indexed(spec.time, 'number'),
+    text: JSON.stringify({ key, time: spec.time, columns, derived }),
+  }
 }
 
 /** Month of an instant (ms since the epoch, UTC): months since the year 0. */
 export function monthOf(ms: number): number {
   const date = new Date(ms)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
+}
+
+/** The first instant of a month (ms since the epoch). */
+export function monthStart(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12)
 }
 
 /** Name of a month: `2026-11`. */

@@ -4,6 +4,7 @@ import { type Files, FilesUnavailable } from '../../ports/files.ts'
 import type { Random } from '../../ports/random.ts'
 import type { Filter, ReadStore } from '../../ports/read-store.ts'
 import { delegate } from '../projections/delegate-store.ts'
+import { createSegmentBuilder, type SegmentBuilder } from './build-part.ts'
 import { type Collections, createCollections } from './column-collections.ts'
 import { createColumnMemory } from './column-memory.ts'
 import { COLUMN_LIMITS, type ColumnLimits, type ColumnSpec } from './column-spec.ts'
@@ -32,6 +33,8 @@ export interface ColumnParts {
   /** Change count of a projection in a workspace; null when unknown (default): then the store is read before each answer. */
   readonly changesOf?: (projection: string, workspaceId: string) => number | string | null
   readonly limits?: ColumnLimits
+  /** Builds segments from nothing; in the calling thread by default. */
+  readonly builder?: SegmentBuilder
 }
 
 /** Answers of damaged segments until the store is asked: each makes the columns anew. */
@@ -78,10 +81,22 @@ function createAnswers(collections: Collections, clock: ColumnParts['clock'], su
  */
 export function withColumns(store: ReadStore, parts: ColumnParts): ColumnStore {
   const { specs, files, clock, random, changesOf = () => null, limits = COLUMN_LIMITS } = parts
+  const { builder = createSegmentBuilder(store, files) } = parts
   const memory = createColumnMemory(limits.memoryBytes, bytesOfWorkspace)
   const reader = createSegmentReader(files, memory)
   const identity = createStoreIdentity(store, random)
-  const collections = createCollections({ store, specs, files, limits, identity, memory, reader, clock, changesOf })
+  const collections = createCollections({
+    store,
+    specs,
+    files,
+    limits,
+    builder,
+    identity,
+    memory,
+    reader,
+    clock,
+    changesOf,
+  })
   const gate = createMutex()
   const answer = createAnswers(collections, clock, (state, question) => sumWorkspace(state, question, reader, gate))
 

@@ -1,10 +1,10 @@
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import { type BlockSelection, createScratch, createSelector, type Scratch } from './block-selection.ts'
 import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
-import { addRow, type BufferedColumn, keyAt, putRow, type RowBuffer, valuesAt } from './row-buffer.ts'
+import { addRows, type BufferedColumn, putRows, type RowBuffer, rowAt } from './row-buffer.ts'
 
-/** Rows that are copied one by one before other work of the thread runs. */
-export const ROWS_AT_ONCE = 1_000
+/** Rows that are copied before other work of the thread runs. */
+const ROWS_AT_ONCE = 1_000
 
 type Buffered<Kind> = Extract<BufferedColumn, { kind: Kind }>
 
@@ -59,8 +59,9 @@ export async function appendRows(buffer: RowBuffer, source: ColumnSource, keys: 
   for (let block = 0; block * BLOCK_ROWS < source.rows; block++) {
     const selection = select(block)
     const begin = buffer.rows
+    addRows(buffer, selection.count)
     for (let i = 0; i < selection.count; i++) {
-      const row = addRow(buffer)
+      const row = begin + i
       const from = block * BLOCK_ROWS + (selection.isWhole ? i : (selection.rows[i] ?? 0))
       const own = buffer.keys[Math.floor(row / BLOCK_ROWS)]
       if (own) own[row % BLOCK_ROWS] = (keys[from] ?? 0) + base
@@ -75,9 +76,9 @@ export async function appendRows(buffer: RowBuffer, source: ColumnSource, keys: 
 
 /** Appends some rows of another buffer. Other work of the thread runs in between. */
 export async function appendSome(buffer: RowBuffer, from: RowBuffer, rows: readonly number[]): Promise<void> {
-  for (let index = 0; index < rows.length; index++) {
-    const row = rows[index] ?? 0
-    putRow(buffer, addRow(buffer), keyAt(from, row), valuesAt(from, row), 0)
-    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldToEventLoop()
+  for (let index = 0; index < rows.length; index += ROWS_AT_ONCE) {
+    const some = rows.slice(index, index + ROWS_AT_ONCE).map((row) => rowAt(from, row))
+    putRows(buffer, addRows(buffer, some.length), some)
+    await yieldToEventLoop()
   }
 }

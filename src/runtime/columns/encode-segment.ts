@@ -1,8 +1,11 @@
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
+import type { Scalar } from '../../ports/read-store.ts'
 import { checksumOf } from '../write/snapshots/checksum.ts'
 import { BLOCK_ROWS } from './column-source.ts'
 import { type BufferedColumn, keyAt, type RowBuffer } from './row-buffer.ts'
 import { type CodeHeader, encodeHeader, type NumberHeader, type Section, type SegmentHeader } from './segment-header.ts'
+
+const BLOCK_BITS = Math.log2(BLOCK_ROWS)
 
 /** A segment's file. */
 export interface EncodedSegment {
@@ -69,16 +72,18 @@ function integerType(most: number): CodeHeader['type'] | null {
 /** Encodes numbers by row. */
 function encodeNumbers(values: Float64Array, nulls: Uint8Array | null, sections: Sections): NumberHeader {
   let [min, max, sum, isInteger] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, true]
-  for (const value of values) {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] ?? 0
     if (value < min) min = value
     if (value > max) max = value
+    if (value !== Math.trunc(value)) isInteger = false
     sum += value
-    isInteger = isInteger && Number.isSafeInteger(value)
   }
-  const narrow = isInteger ? integerType(max - min) : null
+  const narrow = isInteger && Number.isSafeInteger(min) && Number.isSafeInteger(max) ? integerType(max - min) : null
   const base = narrow === null ? 0 : min
   const array = arrayFor(narrow ?? 'f64', values.length)
-  for (let row = 0; row < values.length; row++) array[row] = (values[row] ?? 0) - base
+  if (base === 0) array.set(values)
+  else for (let row = 0; row < values.length; row++) array[row] = (values[row] ?? 0) - base
   return {
     kind: 'number',
     type: narrow ?? 'f64',
@@ -92,56 +97,49 @@ function encodeNumbers(values: Float64Array, nulls: Uint8Array | null, sections:
 }
 
 /** Encodes codes by row. The dictionary keeps only what occurs. */
-function encodeCodes(
-  { chunks, dictionary }: Extract<BufferedColumn, { kind: 'code' }>,
-  order: Uint32Array,
-  sections: Sections,
-): CodeHeader {
+function encodeCodes(codes: Int32Array, dictionary: readonly Scalar[], sections: Sections): CodeHeader {
   const places = new Int32Array(dictionary.length).fill(-1)
-  const occurring: (typeof dictionary)[number][] = []
-  const codes = new Uint32Array(order.length)
-  for (let index = 0; index < order.length; index++) {
-    const row = order[index] ?? 0
-    const code = chunks[Math.floor(row / BLOCK_ROWS)]?.[row % BLOCK_ROWS] ?? 0
+  const occurring: Scalar[] = []
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] ?? 0
     let place = places[code] ?? -1
     if (place < 0) {
       place = occurring.push(dictionary[code] ?? null) - 1
       places[code] = place
     }
-    codes[index] = place
+    codes[row] = place
   }
   const type = integerType(occurring.length - 1) ?? 'u32'
-  const array = arrayFor(type, order.length)
+  const array = arrayFor(type, codes.length)
   array.set(codes)
   return { kind: 'code', type, values: sections.add(array), dictionary: occurring }
 }
 
-function encodeColumn(column: BufferedColumn, order: Uint32Array, sections: Sections): NumberHeader | CodeHeader {
-  if (column.kind === 'code') return encodeCodes(column, order, sections)
-  const values = new Float64Array(order.length)
-  const nulls = column.nulls.some((flags) => flags) ? new Uint8Array(order.length) : null
-  let some = 0
+/** Values of rows in an order, in a new array. Chunks that are missing hold zeros. */
+function inOrder<A extends Float64Array | Int32Array | Uint8Array>(
+  chunks: readonly (A | null | undefined)[],
+  order: Uint32Array,
+  into: A,
+): A {
   for (let index = 0; index < order.length; index++) {
     const row = order[index] ?? 0
-    const [chunk, at] = [Math.floor(row / BLOCK_ROWS), row % BLOCK_ROWS]
-    values[index] = column.chunks[chunk]?.[at] ?? 0
-    if (nulls) {
-      const flag = column.nulls[chunk]?.[at] ?? 0
-      nulls[index] = flag
-      some += flag
-    }
+    into[index] = chunks[row >>> BLOCK_BITS]?.[row & (BLOCK_ROWS - 1)] ?? 0
   }
-  return encodeNumbers(values, some > 0 ? nulls : null, sections)
+  return into
+}
+
+function encodeColumn(column: BufferedColumn, order: Uint32Array, sections: Sections): NumberHeader | CodeHeader {
+  if (column.kind === 'code')
+    return encodeCodes(inOrder(column.chunks, order, new Int32Array(order.length)), column.dictionary, sections)
+  const values = inOrder(column.chunks, order, new Float64Array(order.length))
+  const nulls = column.nulls.some((flags) => flags) ? inOrder(column.nulls, order, new Uint8Array(order.length)) : null
+  return encodeNumbers(values, nulls?.includes(1) ? nulls : null, sections)
 }
 
 /** Encodes rows of one month, in the order given, which is that of their keys. Other work of the thread runs between columns. */
 export async function encodeSegment(month: number, buffer: RowBuffer, order: Uint32Array): Promise<EncodedSegment> {
   const sections = createSections()
-  const keys = encodeNumbers(
-    Float64Array.from(order, (row) => keyAt(buffer, row)),
-    null,
-    sections,
-  )
+  const keys = encodeNumbers(inOrder(buffer.keys, order, new Float64Array(order.length)), null, sections)
   const columns: SegmentHeader['columns'][number][] = []
   for (const column of buffer.columns) {
     await yieldToEventLoop()

@@ -1,6 +1,6 @@
 import { locateRows } from './locate-rows.ts'
-import { KEY_AT, type ReadRow, type RowRead, readByPosition, VALUES_AT } from './read-rows.ts'
-import { addRow, isKey, putRow } from './row-buffer.ts'
+import { KEY_AT, type ReadRow, type RowRead, readByPosition } from './read-rows.ts'
+import { addRows, isKey, putRows } from './row-buffer.ts'
 import type { SegmentReader } from './segment.ts'
 import { rowsOfWorkspace, type WorkspaceColumns, withRows } from './workspace-columns.ts'
 
@@ -10,10 +10,10 @@ export function putRecent({ buffer, rowOf }: WorkspaceColumns['recent'], row: Re
   if (!isKey(key)) return false
   let place = rowOf.get(key)
   if (place === undefined) {
-    place = addRow(buffer)
+    place = addRows(buffer, 1)
     rowOf.set(key, place)
   }
-  return putRow(buffer, place, key, row, VALUES_AT)
+  return putRows(buffer, place, [row])
 }
 
 /**

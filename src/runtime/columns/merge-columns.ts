@@ -55,7 +55,7 @@ async function rewrite(
 ): Promise<readonly Segment[]> {
   const buffer = createRowBuffer(layout)
   if (old) {
-    const columns = layout.paths.map((_, index) => index)
+    const columns = layout.kinds.map((_, index) => index)
     const [source, keys] = [await reader.load(old, columns, dead.get(old.name) ?? null), await reader.keys(old)]
     await appendRows(buffer, source, keys.values, keys.base)
   }

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
-import type { Filter, ReadStore, Scalar } from '../../ports/read-store.ts'
+import type { Conditions, Filter, ReadStore, Scalar } from '../../ports/read-store.ts'
 import type { Layout } from './column-spec.ts'
 
 /** What is read of a document: where the reading stands, its key, then the columns in order. */
@@ -18,30 +18,54 @@ export interface RowRead {
   readonly pageRows: number
 }
 
-const pathsOf = ({ spec, paths }: Layout, first: string) => [first, spec.key, ...paths]
+/** Instants from `from` to before `to` (ms since the epoch); null: no bound. */
+export interface TimeSpan {
+  readonly from: number | null
+  readonly to: number | null
+}
 
-/** Pages of all documents of a workspace, newest instants first. Other work of the thread runs in between. @throws StoreUnavailable */
-export async function* readByTime({
-  store,
-  layout,
-  collection,
-  workspaceId,
-  pageRows,
-}: RowRead): AsyncGenerator<readonly ReadRow[]> {
-  const { spec, time } = layout
-  const paths = pathsOf(layout, '_id')
-  let after: Filter = {}
+const WHOLE: TimeSpan = { from: null, to: null }
+
+const pathsOf = ({ spec, read }: Layout, first: string) => [first, spec.key, ...read]
+
+/** Pages of the documents of a workspace in a span, newest instants first. Other work of the thread runs in between. @throws StoreUnavailable */
+export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE): AsyncGenerator<readonly ReadRow[]> {
+  const { store, layout, collection, workspaceId, pageRows } = read
+  const { time } = layout.spec
+  const paths = pathsOf(layout, time)
+  const lower = from === null ? {} : { $gte: from }
+  let upper: Conditions = to === null ? {} : { $lt: to }
   for (;;) {
-    const filter = { workspaceId, ...after }
-    const page = await store.select(collection, paths, { filter, sort: { [spec.time]: -1 }, limit: pageRows })
+    // Without bounds, documents of another instant than a number are read too, and stop whoever reads.
+    const between = { ...lower, ...upper }
+    const filter = { workspaceId, ...(Object.keys(between).length === 0 ? {} : { [time]: between }) }
+    const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
+    const last = page.at(-1)?.[0]
+    if (page.length < pageRows || typeof last !== 'number') {
+      yield page
+      return
+    }
+    // Ids are long, and seldom needed: the next page begins with the last instant of this one, which may have more documents.
+    const whole = page.findLastIndex(([instant]) => instant !== last) + 1
+    if (whole > 0) yield page.slice(0, whole)
+    else yield* readInstant(read, last)
+    upper = whole > 0 ? { $lte: last } : { $lt: last }
+    await yieldToEventLoop()
+  }
+}
+
+/** Pages of the documents of one instant, by id: they may be more than a page. */
+async function* readInstant(read: RowRead, instant: number): AsyncGenerator<readonly ReadRow[]> {
+  const { store, layout, collection, workspaceId, pageRows } = read
+  const { time } = layout.spec
+  const paths = pathsOf(layout, '_id')
+  for (let after: Filter = {}; ; ) {
+    const filter = { workspaceId, [time]: instant, ...after }
+    const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
     yield page
-    if (page.length < pageRows) return
-    const last = page.at(-1)
-    const [id, at] = [last?.[0], last?.[VALUES_AT + time]]
-    // An instant is never missing: whoever reads the page stops at a document without one.
-    if (typeof id !== 'string' || typeof at !== 'number') return
-    // By id among equal instants, so that a page is never larger, and a document that changes meanwhile moves no other.
-    after = { [spec.time]: { $lte: at }, $or: [{ [spec.time]: { $lt: at } }, { _id: { $gt: id } }] }
+    const id = page.at(-1)?.[0]
+    if (page.length < pageRows || typeof id !== 'string') return
+    after = { _id: { $gt: id } }
     await yieldToEventLoop()
   }
 }

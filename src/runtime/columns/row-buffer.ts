@@ -1,6 +1,7 @@
 import type { Scalar } from '../../ports/read-store.ts'
 import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
-import type { Layout } from './column-spec.ts'
+import type { DerivedColumn, Layout } from './column-spec.ts'
+import { KEY_AT, type ReadRow, VALUES_AT } from './read-rows.ts'
 
 interface BufferedNumbers {
   readonly kind: 'number'
@@ -54,13 +55,16 @@ function grown<A extends Float64Array | Int32Array>(old: A | undefined, fresh: A
   return fresh
 }
 
-/** Adds an empty row, and returns it. */
-export function addRow(buffer: RowBuffer): number {
+/** Adds empty rows, and returns the first of them. */
+export function addRows(buffer: RowBuffer, count: number): number {
   const row = buffer.rows
-  const chunk = Math.floor(row / BLOCK_ROWS)
-  const current = buffer.keys[chunk]?.length ?? 0
-  if (row % BLOCK_ROWS >= current) {
-    const size = chunkRows(chunk, (row % BLOCK_ROWS) + 1, current)
+  for (let needed = row; needed < row + count; ) {
+    const chunk = Math.floor(needed / BLOCK_ROWS)
+    const inChunk = Math.min(BLOCK_ROWS, row + count - chunk * BLOCK_ROWS)
+    const current = buffer.keys[chunk]?.length ?? 0
+    needed = chunk * BLOCK_ROWS + inChunk
+    if (inChunk <= current) continue
+    const size = chunkRows(chunk, inChunk, current)
     buffer.keys[chunk] = grown(buffer.keys[chunk], new Float64Array(size))
     buffer.bytes += 8 * (size - current)
     for (const column of buffer.columns) {
@@ -69,7 +73,7 @@ export function addRow(buffer: RowBuffer): number {
       buffer.bytes += (column.kind === 'code' ? 4 : 8) * (size - current)
     }
   }
-  buffer.rows += 1
+  buffer.rows += count
   return row
 }
 
@@ -89,82 +93,139 @@ export function isKey(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** Stores a document's key and its values (from `from` on, in the order of the columns). False when one of them does not fit its column. */
-export function putRow(
-  buffer: RowBuffer,
-  row: number,
-  key: number,
-  values: readonly (Scalar | undefined)[],
-  from: number,
-): boolean {
-  const chunk = Math.floor(row / BLOCK_ROWS)
-  const at = row % BLOCK_ROWS
-  const keys = buffer.keys[chunk]
-  if (keys) keys[at] = key
-  const { columns } = buffer
-  let fits = true
-  for (let index = 0; index < columns.length; index++) {
-    const column = columns[index] as BufferedColumn
-    const value = values[from + index]
-    if (column.kind === 'code') fits = putCode(buffer, column, chunk, at, value) && fits
-    else fits = putNumber(buffer, column, chunk, at, value) && fits
-  }
-  return fits && typeof values[from + buffer.layout.time] === 'number'
+/** Rows of a page that go to consecutive places of one chunk: row `begin + i` to the place `at + i`. */
+interface Stretch {
+  readonly page: readonly ReadRow[]
+  readonly begin: number
+  readonly count: number
+  readonly chunk: number
+  readonly at: number
 }
 
-function putNumber(
+/**
+ * Stores rows that were read (`page[begin..end)`) at consecutive places from `row` on, column by column. False when one of them
+ * does not fit: it has no key, no instant, or a value of another kind than its column.
+ */
+export function putRows(
+  buffer: RowBuffer,
+  row: number,
+  page: readonly ReadRow[],
+  begin = 0,
+  end: number = page.length,
+): boolean {
+  let fits = true
+  for (let done = begin; done < end; ) {
+    const place = row + done - begin
+    const [chunk, at] = [Math.floor(place / BLOCK_ROWS), place % BLOCK_ROWS]
+    const count = Math.min(end - done, BLOCK_ROWS - at)
+    fits = putStretch(buffer, { page, begin: done, count, chunk, at }) && fits
+    done += count
+  }
+  return fits
+}
+
+function putStretch(buffer: RowBuffer, stretch: Stretch): boolean {
+  const { page, begin, count, chunk, at } = stretch
+  const { layout, columns } = buffer
+  const keys = buffer.keys[chunk]
+  if (!keys) return false
+  let fits = true
+  for (let i = 0; i < count; i++) {
+    const row = page[begin + i]
+    const key = row?.[KEY_AT]
+    if (!isKey(key) || typeof row?.[VALUES_AT + layout.time] !== 'number') fits = false
+    else keys[at + i] = key
+  }
+  for (let index = 0; index < layout.read.length; index++) {
+    const column = columns[index]
+    if (column?.kind === 'code') fits = putCodes(buffer, column, VALUES_AT + index, stretch) && fits
+    else if (column) fits = putNumbers(buffer, column, VALUES_AT + index, stretch) && fits
+  }
+  for (const derived of layout.derived) putDerived(columns, derived, stretch)
+  return fits
+}
+
+function putDerived(columns: RowBuffer['columns'], derived: DerivedColumn, { chunk, at, count }: Stretch): void {
+  const into = columns[derived.column]?.chunks[chunk]
+  if (!into) return
+  if ('plus' in derived) {
+    const [plus, minus] = [columns[derived.plus]?.chunks[chunk], columns[derived.minus]?.chunks[chunk]]
+    for (let place = at; place < at + count; place++) into[place] = (plus?.[place] ?? 0) - (minus?.[place] ?? 0)
+    return
+  }
+  const source = columns[derived.of]
+  if (source?.kind !== 'code') return
+  const codes = source.chunks[chunk]
+  const numbers = source.dictionary.map((value) => derived.numbers.get(value) ?? 0)
+  for (let place = at; place < at + count; place++) into[place] = numbers[codes?.[place] ?? 0] ?? 0
+}
+
+function putNumbers(
   buffer: RowBuffer,
   { chunks, nulls }: BufferedNumbers,
-  chunk: number,
-  at: number,
-  value: Scalar | undefined,
+  from: number,
+  { page, begin, count, chunk, at }: Stretch,
 ): boolean {
   const values = chunks[chunk]
   if (!values) return false
-  if (typeof value === 'number') {
-    values[at] = value
-    const flags = nulls[chunk]
-    if (flags) flags[at] = 0
-    return true
-  }
-  values[at] = 0
+  let fits = true
   let flags = nulls[chunk]
-  if (!flags) {
-    flags = new Uint8Array(BLOCK_ROWS)
-    nulls[chunk] = flags
-    buffer.bytes += BLOCK_ROWS
+  for (let i = 0; i < count; i++) {
+    const value = page[begin + i]?.[from]
+    if (typeof value === 'number') {
+      values[at + i] = value
+      if (flags) flags[at + i] = 0
+      continue
+    }
+    if (!flags) {
+      flags = new Uint8Array(BLOCK_ROWS)
+      nulls[chunk] = flags
+      buffer.bytes += BLOCK_ROWS
+    }
+    values[at + i] = 0
+    flags[at + i] = 1
+    if (value !== null) fits = false
   }
-  flags[at] = 1
-  return value === null
+  return fits
 }
 
-function putCode(
+function putCodes(
   buffer: RowBuffer,
   { chunks, codes, dictionary }: BufferedCodes,
-  chunk: number,
-  at: number,
-  value: Scalar | undefined,
+  from: number,
+  { page, begin, count, chunk, at }: Stretch,
 ): boolean {
   const values = chunks[chunk]
-  if (!values || value === undefined) return false
-  let code = codes.get(value)
-  if (code === undefined) {
-    code = dictionary.push(value) - 1
-    codes.set(value, code)
-    buffer.bytes += ENTRY_BYTES
+  if (!values) return false
+  // Neighbours often have the same value: to compare them takes less than to look one up.
+  let last: Scalar = null
+  let code = 0
+  for (let i = 0; i < count; i++) {
+    const value = page[begin + i]?.[from]
+    if (value === undefined) return false
+    if (value !== last) {
+      last = value
+      code = codes.get(value) ?? -1
+      if (code < 0) {
+        code = dictionary.push(value) - 1
+        codes.set(value, code)
+        buffer.bytes += ENTRY_BYTES
+      }
+    }
+    values[at + i] = code
   }
-  values[at] = code
   return true
 }
 
-/** Copies the values of a row as `putRow` takes them. */
-export function valuesAt({ columns }: RowBuffer, row: number): Scalar[] {
+/** A row as `putRows` takes it. */
+export function rowAt(buffer: RowBuffer, row: number): ReadRow {
   const chunk = Math.floor(row / BLOCK_ROWS)
   const at = row % BLOCK_ROWS
-  return columns.map((column) => {
+  const values = buffer.columns.map((column) => {
     if (column.kind === 'code') return column.dictionary[column.chunks[chunk]?.[at] ?? 0] ?? null
     return column.nulls[chunk]?.[at] === 1 ? null : (column.chunks[chunk]?.[at] ?? null)
   })
+  return [null, keyAt(buffer, row), ...values]
 }
 
 const NO_NUMBERS = new Float64Array()

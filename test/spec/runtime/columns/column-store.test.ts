@@ -23,11 +23,19 @@ const spec: ColumnSpec = {
     live: 'code',
     hour: 'code',
   },
+  derived: {
+    margin: { plus: 'cents', minus: 'talk' },
+    steps: { of: 'status', numbers: { open: 1, done: 3 } },
+  },
 }
 
 const CHECKPOINT = wholeCheckpoint('calls@1')
 
-const doc = fc.record({
+const STEPS: ReadonlyMap<unknown, number> = new Map([
+  ['open', 1],
+  ['done', 3],
+])
+const read = fc.record({
   workspaceId: fc.constantFrom('w1', 'w2'),
   seq: fc.integer({ min: 1, max: 40 }),
   at: fc.integer({ min: 0, max: 20 }),
@@ -38,6 +46,12 @@ const doc = fc.record({
   live: fc.boolean(),
   hour: fc.integer({ min: 0, max: 3 }),
 })
+
+const doc = read.map((one) => ({
+  ...one,
+  margin: (one.cents ?? 0) - one.talk,
+  steps: STEPS.get(one.status) ?? 0,
+}))
 
 const scalar = fc.constantFrom('a', 'b', '\u{1F600}', 'open', 'done', 0, 1, 3, -2, 10, true, false, null)
 const bound = fc.constantFrom<string | number>('a', 'b', '\uFFFD', 0, 1, 3, -2, 10)
@@ -56,7 +70,7 @@ const conditions = fc
     { requiredKeys: [] },
   )
   .map((record) => Object.fromEntries(Object.entries(record).slice(0, 2)))
-const path = fc.constantFrom(...Object.keys(spec.columns), 'unknown')
+const path = fc.constantFrom(...Object.keys({ ...spec.columns, ...spec.derived }), 'unknown')
 const part: fc.Arbitrary<Filter> = fc
   .tuple(path, fc.oneof(scalar, conditions))
   .map(([name, condition]): Filter => ({ [name]: condition }))
@@ -64,7 +78,7 @@ const filter = fc
   .tuple(fc.constantFrom('w1', 'w2', 'w3'), fc.array(part, { maxLength: 3 }))
   .map(([workspaceId, parts]): Filter => ({ workspaceId, $and: parts }))
 const groupBy = fc.subarray(['buyer.id', 'status', 'hour', 'live', 'cents'], { maxLength: 3 })
-const fields = fc.subarray(['cents', 'talk', 'at', 'unknown'])
+const fields = fc.subarray(['cents', 'talk', 'at', 'margin', 'steps', 'unknown'])
 
 function writer(store: ReadStore) {
   let position = 0

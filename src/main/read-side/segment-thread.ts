@@ -1,0 +1,14 @@
+import { openLocalFiles } from '../../adapters/files/local-files.ts'
+import { createSegmentBuilder } from '../../runtime/columns/build-part.ts'
+import { openReadStore } from '../stores.ts'
+import { joinThread } from './threads.ts'
+
+const { start, serve } = joinThread()
+const store = await openReadStore(start.readStoreUrl, { follows: true })
+const { look, spanBefore, build } = createSegmentBuilder(store, openLocalFiles(start.columnsDirectory))
+const handlers = { look, spanBefore, build }
+
+/** Handlers of a thread that builds segments. */
+export type SegmentCalls = typeof handlers
+
+serve({ ...handlers, close: () => store.close() })

@@ -1,0 +1,72 @@
+import { availableParallelism } from 'node:os'
+import type { Timer } from '../../kernel/async/timer.ts'
+import { StoreUnavailable } from '../../ports/read-store.ts'
+import type { SegmentBuilder } from '../../runtime/columns/build-part.ts'
+import type { SegmentCalls } from './segment-thread.ts'
+import { startThread, type Thread, type ThreadStart } from './threads.ts'
+
+const MOST_THREADS = 2
+/** How long an idle thread is kept (ms): a query of many workspaces builds one after the other. */
+const IDLE_MS = 5_000
+
+/** Builds segments in threads of their own: started when the first one is wanted, ended when none is for a while. */
+export interface SegmentThreads extends SegmentBuilder {
+  readonly close: () => Promise<void>
+}
+
+/** A place for a thread. */
+interface Slot {
+  thread: Promise<Thread<SegmentCalls>> | null
+  calls: number
+  cancelEnd: () => void
+}
+
+/** Creates the threads that build segments. A thread that dies fails its calls with StoreUnavailable; the next call starts another. */
+export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, clock: Timer): SegmentThreads {
+  const width = Math.min(MOST_THREADS, availableParallelism())
+  const slots = Array.from({ length: width }, (): Slot => ({ thread: null, calls: 0, cancelEnd: () => undefined }))
+
+  function threadOf(slot: Slot): Promise<Thread<SegmentCalls>> {
+    if (slot.thread) return slot.thread
+    const module = new URL('./segment-thread.ts', import.meta.url)
+    const started = startThread<SegmentCalls>(module, start, {}, () => forget()).catch((error) => {
+      throw new StoreUnavailable(`No segments can be built: ${error instanceof Error ? error.message : String(error)}`)
+    })
+    const forget = () => {
+      if (slot.thread === started) slot.thread = null
+    }
+    started.catch(forget)
+    slot.thread = started
+    return started
+  }
+
+  async function end(slot: Slot): Promise<void> {
+    const ending = slot.thread
+    slot.cancelEnd()
+    slot.thread = null
+    await (await ending?.catch(() => null))?.close()
+  }
+
+  /** Runs a call in the thread with the fewest. */
+  async function run<Result>(call: (thread: Thread<SegmentCalls>['calls']) => Promise<Result>): Promise<Result> {
+    const slot = slots.reduce((least, one) => (one.calls < least.calls ? one : least))
+    slot.cancelEnd()
+    slot.calls += 1
+    try {
+      return await call((await threadOf(slot)).calls)
+    } finally {
+      slot.calls -= 1
+      if (slot.calls === 0) slot.cancelEnd = clock.schedule(clock.now() + IDLE_MS, () => void end(slot))
+    }
+  }
+
+  return {
+    width,
+    look: (rows) => run((thread) => thread.look(rows)),
+    spanBefore: (span) => run((thread) => thread.spanBefore(span)),
+    build: (part) => run((thread) => thread.build(part)),
+    async close() {
+      await Promise.all(slots.map(end))
+    },
+  }
+}
