@@ -81,9 +81,14 @@ function readCatalogue(
   )
 }
 
+/** The table of a collection. */
+export function tableName(name: string): string {
+  return `view ${name}`
+}
+
 function collection(name: string, paths: readonly string[], lists: readonly string[]): Collection {
   const columns = new Map(paths.map((path) => [path, quoteName(columnName(path))]))
-  return { name, table: quoteName(`view ${name}`), columns, lists: new Set(lists) }
+  return { name, table: quoteName(tableName(name)), columns, lists: new Set(lists) }
 }
 
 /** SQLite ignores case in names and paths do not: `buyer.maxCalls` is `f.buyer.max_calls`, and `_` is doubled. */

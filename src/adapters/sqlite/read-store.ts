@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { batched } from '../../kernel/async/batch-per-tick.ts'
+import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import {
   type Checkpoint,
   type Doc,
@@ -10,6 +11,7 @@ import {
   type StoredDocument,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import {
   type Catalogue,
   type Collection,
@@ -17,12 +19,21 @@ import {
   ensureCollection,
   expressionOf,
   openCatalogue,
+  tableName,
 } from './collections.ts'
 import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'
 import { ALIVE_SQL, aliveWhereOf, MATCHES_FUNCTION, orderByTerms } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
-import { booleanAsNumberSql, booleanOfNumber, decode, decodeOrNone, scalarOrNone, valueAt } from './values.ts'
+import {
+  booleanAsNumberSql,
+  booleanOfNumber,
+  decode,
+  decodeOrNone,
+  quoteName,
+  scalarOrNone,
+  valueAt,
+} from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
@@ -31,6 +42,8 @@ const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(
 /** Largest page whose documents are cached: pages of this size are read repeatedly. */
 const MAX_CACHED_PAGE = 200
 const CACHED_DOCUMENTS = 4_000
+/** Documents that are deleted at once where a collection is dropped. */
+const DROPPED_AT_ONCE = 500
 /** Sorts after every name with the same prefix. */
 const LAST = '\u{10FFFF}'
 
@@ -59,7 +72,8 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   registerMatchesFunction(db)
   const prepare = createStatementCache(db)
   const catalogue = openCatalogue(prepare)
-  const commit = createCommitter(db, prepare, catalogue)
+  const checkpoints = createCheckpoints(path)
+  const commit = createCommitter(db, prepare, catalogue, checkpoints.wrote)
   const cache = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
@@ -101,11 +115,24 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
     checkpoint: (name) => runAsync(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
     checkpoints: (prefix = '') =>
       runAsync(() => checkpointsOf(prepare, 'WHERE name >= ? AND name < ?', prefix, `${prefix}${LAST}`)),
-    drop: (name, checkpoint) => runAsync(() => drop(db, prepare, catalogue, name, checkpoint)),
+    async drop(name, checkpoint) {
+      if (checkpoint !== undefined) run(() => inTransaction(db, () => deleteCheckpoints(prepare, checkpoint)))
+      const collection = run(() => catalogue.get(name))
+      // In steps, since a table of a million documents takes seconds; indexes first, since each would be written with each step.
+      const indexes = collection ? run(() => indexesOf(prepare, collection)) : []
+      for (const index of indexes) {
+        run(() => db.exec(`DROP INDEX IF EXISTS ${quoteName(index)}`))
+        await yieldToEventLoop()
+      }
+      while (collection && run(() => deleteSome(prepare, collection))) await yieldToEventLoop()
+      run(() => drop(db, prepare, catalogue, name))
+    },
     collections: () => runAsync(() => catalogue.names()),
     async close() {
-      if (!closed) db.close()
+      if (closed) return
       closed = true
+      await checkpoints.close()
+      db.close()
     },
   }
 }
@@ -125,20 +152,29 @@ function ensure(
   }
 }
 
-function drop(db: DatabaseSync, prepare: Prepare, catalogue: Catalogue, name: string, checkpoint?: string): void {
+function deleteCheckpoints(prepare: Prepare, name: string): void {
+  prepare('DELETE FROM checkpoints WHERE name = ? OR (name >= ? AND name < ?)').run(name, `${name}/`, `${name}/${LAST}`)
+}
+
+/** Names of the indexes that were created for a collection. */
+function indexesOf(prepare: Prepare, { name }: Collection): readonly string[] {
+  const rows = prepare(`SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL`)
+  return rowsOf<[string]>(rows.all(tableName(name))).map(([index]) => index)
+}
+
+/** Deletes some documents of a collection. Returns whether there were any. */
+function deleteSome(prepare: Prepare, { table }: Collection): boolean {
+  const some = `SELECT rowid FROM ${table} LIMIT ${DROPPED_AT_ONCE}`
+  return prepare(`DELETE FROM ${table} WHERE rowid IN (${some})`).run().changes > 0
+}
+
+function drop(db: DatabaseSync, prepare: Prepare, catalogue: Catalogue, name: string): void {
   try {
     inTransaction(db, () => {
       const collection = catalogue.get(name)
       if (collection) db.exec(`DROP TABLE ${collection.table}`)
       prepare('DELETE FROM collections WHERE name = ?').run(name)
       prepare('DELETE FROM removed WHERE collection = ?').run(name)
-      if (checkpoint !== undefined) {
-        prepare('DELETE FROM checkpoints WHERE name = ? OR (name >= ? AND name < ?)').run(
-          checkpoint,
-          `${checkpoint}/`,
-          `${checkpoint}/${LAST}`,
-        )
-      }
     })
   } finally {
     catalogue.invalidate()

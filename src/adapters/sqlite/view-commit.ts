@@ -16,17 +16,19 @@ export interface Commit {
 /**
  * Creates the function that commits batches: documents, guards of removed documents and checkpoints, all batches in one
  * transaction. It returns for each batch whether it was written: false when its checkpoint is not at `expected`, or has a
- * later epoch.
+ * later epoch. `wrote` is told the characters of the documents after each commit.
  */
 export function createCommitter(
   db: DatabaseSync,
   prepare: Prepare,
   catalogue: Catalogue,
+  wrote: (characters: number) => void,
 ): (commits: readonly Commit[]) => readonly boolean[] {
+  let characters = 0
   const commit = ({ writes, move: { name, expected, next } }: Commit): boolean => {
     const current = checkpointOf(prepare, name)
     if (current.position !== expected || current.epoch > (next.epoch ?? 0)) return false
-    writeAll(prepare, catalogue, writes)
+    characters += writeAll(prepare, catalogue, writes)
     moveCheckpoint(prepare, name, next)
     return true
   }
@@ -35,11 +37,14 @@ export function createCommitter(
     try {
       const moved = commits.map(commit)
       prepare(moved.includes(true) ? 'COMMIT' : 'ROLLBACK').run()
+      wrote(characters)
       return moved
     } catch (error) {
       catalogue.invalidate()
       rollback(db)
       throw error
+    } finally {
+      characters = 0
     }
   }
 }
@@ -55,8 +60,10 @@ function moveCheckpoint(prepare: Prepare, name: string, { position, at, epoch = 
   replace.run(name, position, at, epoch)
 }
 
-function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[]): void {
-  const writers = new Map<string, (write: DocumentWrite) => void>()
+/** Writes documents and guards. Returns the characters of the documents. */
+function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[]): number {
+  const writers = new Map<string, (write: DocumentWrite) => number>()
+  let characters = 0
   for (const write of writes) {
     let writer = writers.get(write.collection)
     if (!writer) {
@@ -65,11 +72,13 @@ function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly Docum
       writer = writerOf(prepare, catalogue, collection)
       writers.set(write.collection, writer)
     }
-    writer(write)
+    characters += writer(write)
   }
+  return characters
 }
 
-function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection): (write: DocumentWrite) => void {
+/** Creates the function that writes a document, and returns its characters. */
+function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection): (write: DocumentWrite) => number {
   const { table } = collection
   const put = prepare(upsertSql(collection))
   const fields = fieldsOf(collection)
@@ -89,18 +98,20 @@ function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection
   }
   return (write) => {
     const { id, doc, position } = write
-    if (guards.refuses(id, position)) return
+    if (guards.refuses(id, position)) return 0
     if (!doc) {
       prepare(`DELETE FROM ${table} WHERE id = ? AND position < ?`).run(id, position)
       if (!prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id)) guards.add(id, position, write.expiresAt)
-      return
+      return 0
     }
     const workspace = workspaceOf(doc)
     const values: SQLInputValue[] = [id, position, workspace, write.expiresAt ?? null]
     valuesOf(doc, values)
     // Undefined is left out of the text.
-    values.push(JSON.stringify(workspace === '' ? doc : { ...doc, workspaceId: undefined }))
+    const json = JSON.stringify(workspace === '' ? doc : { ...doc, workspaceId: undefined })
+    values.push(json)
     put.run(...values)
+    return json.length
   }
 }
 

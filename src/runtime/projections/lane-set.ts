@@ -3,7 +3,7 @@ import type { LogPage } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import { isNewTo } from '../lanes/running-lane.ts'
 import type { LaneGroup } from '../ownership/lane.ts'
-import { ensureAliases } from './build-alias.ts'
+import { ensureAliases, type StoredAlias } from './build-alias.ts'
 import { syncAliases } from './build-lifecycle.ts'
 import { collectionSpec, groupOf, lanesFor, type ProjectionLane } from './projection-lane.ts'
 import { createBuildCleaner, type VersionsRead } from './unread-builds.ts'
@@ -44,6 +44,20 @@ export function createLaneSet(options: {
   let lanes: readonly ProjectionLane[] = []
   let byEventType: ReadonlyMap<string, readonly ProjectionLane[]> = new Map()
   let refreshAt = 0
+  let cleaning: Promise<void> | null = null
+
+  /** Drops builds beside the lanes' work, since it may take long. What fails is tried again at the next refresh. */
+  function clean(aliases: readonly StoredAlias[], now: number): void {
+    const drop = async () => {
+      for (const { checkpoint } of await cleanBuilds(aliases, now)) await onDrop(checkpoint)
+    }
+    if (cleaning) return
+    cleaning = drop()
+      .catch(() => undefined)
+      .finally(() => {
+        cleaning = null
+      })
+  }
 
   return {
     all: () => lanes,
@@ -72,7 +86,7 @@ export function createLaneSet(options: {
       if (fresh.length > 0 || next.length !== lanes.length) byEventType = lanesByEventType(next)
       lanes = next
       await onRefresh(lanes)
-      for (const { checkpoint } of await cleanBuilds([...aliases.values()], now)) await onDrop(checkpoint)
+      clean([...aliases.values()], now)
       refreshAt = now + REFRESH_EVERY_MS
     },
     distribute(page, members) {

@@ -1,0 +1,18 @@
+import { openDatabase, withFileUnavailable } from './database.ts'
+import { VIEW_LAYOUT } from './view-layout.ts'
+import { serveFile } from './worker.ts'
+
+/** Handlers of the thread that moves a write-ahead log into its file. */
+export type CheckpointCalls = {
+  readonly checkpoint: () => void
+}
+
+/** A passive checkpoint waits for nobody, and nobody waits for it. */
+serveFile<CheckpointCalls>((path) => {
+  const { db } = openDatabase(path, { ...VIEW_LAYOUT, mappedBytes: 0 })
+  const run = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+  return {
+    handlers: { checkpoint: () => void withFileUnavailable(() => run.all()) },
+    close: () => db.close(),
+  }
+})
