@@ -11,10 +11,12 @@ const SHORTEST_PAGE = 16
 const SAMPLES = 8
 /**
  * Maximum events of a page of background lanes while events arrive for others, and for how long after one they do (ms). Where
- * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms.
+ * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms. After each, the lane rests
+ * for as long as the page took, times `REST`.
  */
 export const BACKGROUND_PAGE = 64
 const ARRIVING_MS = 2_000
+const REST = 1
 
 /** How long lanes wait for a slow one (ms): those that keep up share their pages, a slow one is left behind. */
 const SLOW_MS = 1_000
@@ -75,13 +77,21 @@ export function createLaneReader<L extends RunningLane>(options: {
   let arrivedAt = Number.NEGATIVE_INFINITY
   const isBackground = (lane: L) => work.isBackground?.(lane) ?? false
 
-  /** Starts the steps of the lanes. Resolves when those that others wait for are done. */
-  async function takeAll(members: readonly L[], page: LogPage): Promise<void> {
+  /** Takes a page, and rests where events arrive for others. */
+  async function takeAside(lane: L, page: LogPage, begun: number): Promise<void> {
+    await work.take(lane, page)
+    const now = clock.now()
+    if (now - arrivedAt < ARRIVING_MS) lane.notBefore = Math.max(lane.notBefore, now + REST * (now - begun))
+  }
+
+  /** Starts the steps of the lanes with a page whose reading begun at an instant. Resolves when those that others wait for are done. */
+  async function takeAll(members: readonly L[], page: LogPage, begun: number): Promise<void> {
     const background = members.filter(isBackground)
     const live = members.filter((lane) => !background.includes(lane))
     if (live.length > 0 && page.events.length > 0) arrivedAt = clock.now()
-    const steps = [...live, ...background].map((lane) => run(lane, () => work.take(lane, page)))
-    await doneOrSlow(clock, steps.slice(0, live.length))
+    const steps = live.map((lane) => run(lane, () => work.take(lane, page)))
+    for (const lane of background) void run(lane, () => takeAside(lane, page, begun))
+    await doneOrSlow(clock, steps)
   }
 
   async function readAll(moving: readonly L[]): Promise<void> {
@@ -93,10 +103,11 @@ export function createLaneReader<L extends RunningLane>(options: {
       const maxEvents = isSpread ? CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading'] : limit.current()
       const isAside = left.every((lane) => lane.read !== after || isBackground(lane))
       const bound = isAside && clock.now() - arrivedAt < ARRIVING_MS ? BACKGROUND_PAGE : maxEvents
+      const begun = clock.now()
       const page = await logReader.page(after, Math.min(limit.current(), maxEvents, bound))
       const members = left.filter(({ read }) => read === after || read < page.position)
       work.distribute(page, members)
-      await takeAll(members, page)
+      await takeAll(members, page, begun)
       limit.measure(page)
       left = left.filter((lane) => !members.includes(lane))
     }

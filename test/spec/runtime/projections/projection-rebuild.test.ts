@@ -104,6 +104,41 @@ describe('rebuilding a projection', () => {
     expect(Math.max(...limits)).toBe(BACKGROUND_PAGE)
   })
 
+  test('rests after each page while events arrive, for as long as the page took', async () => {
+    const { clock, log, store, start, fill } = projectionFixture()
+    await fill(0, 1_000)
+    const tookMs = 30
+    const pages: { readonly begun: number; readonly ended: number }[] = []
+    const slow: ReadStore = {
+      ...store,
+      async commit(writes, move) {
+        if (!writes.some(({ collection }) => collection.includes('~'))) return store.commit(writes, move)
+        const begun = clock.now()
+        await sleep(clock, tookMs, new AbortController().signal)
+        pages.push({ begun, ended: clock.now() })
+        return store.commit(writes, move)
+      },
+    }
+    const restsMs = () =>
+      pages.flatMap(({ ended }, index) => {
+        const next = pages[index + 1]
+        return next ? [next.begun - ended] : []
+      })
+    const runner = start({}, { store: slow, log })
+    await runner.at()
+    await clock.advance(5_000)
+    await runner.rebuild('tally-totals')
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    expect(Math.max(...restsMs())).toBeLessThan(tookMs)
+    await fill(1_000, 1_001)
+    await clock.advance(100)
+    pages.length = 0
+    await runner.rebuild('tally-totals')
+    await clock.advance(1_000)
+    expect(restsMs().length).toBeGreaterThan(5)
+    expect(Math.min(...restsMs())).toBeGreaterThanOrEqual(tookMs)
+  })
+
   test('survives a crash at any of its writes', async () => {
     for (let nth = 1; nth <= 12; nth++) {
       const { clock, store, start, fill } = projectionFixture({ atomic: false })
