@@ -5,8 +5,8 @@ import { joinThread } from './threads.ts'
 
 const { start, serve } = joinThread()
 const store = await openReadStore(start.readStoreUrl, { follows: true })
-const { look, spanBefore, build } = createSegmentBuilder(store, openLocalFiles(start.columnsDirectory))
-const handlers = { look, spanBefore, build }
+const { spanBefore, build } = createSegmentBuilder(store, openLocalFiles(start.columnsDirectory))
+const handlers = { spanBefore, build }
 
 /** Handlers of a thread that builds segments. */
 export type SegmentCalls = typeof handlers

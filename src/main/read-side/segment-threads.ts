@@ -62,7 +62,6 @@ export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, 
 
   return {
     width,
-    look: (rows) => run((thread) => thread.look(rows)),
     spanBefore: (span) => run((thread) => thread.spanBefore(span)),
     build: (part) => run((thread) => thread.build(part)),
     async close() {

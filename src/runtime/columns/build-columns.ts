@@ -1,6 +1,6 @@
 import { createMutex } from '../../kernel/async/mutex.ts'
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
-import type { SegmentBuilder, WorkspaceRows } from './build-part.ts'
+import { lookAtRows, type SegmentBuilder, type WorkspaceRows } from './build-part.ts'
 import type { BuildParts } from './column-parts.ts'
 import { putRecent } from './follow-rows.ts'
 import { MANIFEST, writeManifest } from './manifest.ts'
@@ -21,7 +21,7 @@ export async function buildColumns(
   const { workspaceId, collection, layout } = read
   const rows: WorkspaceRows = { spec: layout.spec, collection, workspaceId, limits }
   const empty = createWorkspaceColumns({ workspaceId, folder, coverage }, [], createRecentRows(layout))
-  const found = await builder.look(rows)
+  const found = await lookAtRows(read.store, rows)
   if (found === 'few') {
     await files.remove(folder)
     return readRecent(empty, read)

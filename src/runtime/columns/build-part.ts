@@ -1,5 +1,5 @@
 import type { Files } from '../../ports/files.ts'
-import type { Page, ReadStore } from '../../ports/read-store.ts'
+import type { Filter, ReadStore, Scalar } from '../../ports/read-store.ts'
 import { type ColumnLimits, type ColumnSpec, type Layout, layoutOf, monthOf, monthStart } from './column-spec.ts'
 import { type RowRead, readByTime, type TimeSpan, VALUES_AT } from './read-rows.ts'
 import { addRows, createRowBuffer, putRows, type RowBuffer } from './row-buffer.ts'
@@ -24,41 +24,40 @@ export interface BuildPart extends WorkspaceRows {
 export interface SegmentBuilder {
   /** Parts that are built at the same time. */
   readonly width: number
-  /**
-   * What there is to build: `few` rows, which need no segments; `many`; or `unfit` documents, one of which has no instant.
-   * @throws StoreUnavailable
-   */
-  readonly look: (rows: WorkspaceRows) => Promise<'few' | 'many' | 'unfit'>
   /** The newest span before an instant (null: of all) that has about as many rows as a segment. @throws StoreUnavailable */
   readonly spanBefore: (span: { readonly rows: WorkspaceRows; readonly to: number | null }) => Promise<TimeSpan>
   /** Makes the segments of a part; null where a document does not fit the columns. @throws StoreUnavailable, FilesUnavailable */
   readonly build: (part: BuildPart) => Promise<readonly Segment[] | null>
 }
 
+/** The instant of the document at a place in the order of instants; undefined where there are fewer. @throws StoreUnavailable */
+async function instantAt(
+  store: ReadStore,
+  { spec: { time }, collection, workspaceId }: WorkspaceRows,
+  { filter = {}, skip = 0, way = -1 }: { readonly filter?: Filter; readonly skip?: number; readonly way?: 1 | -1 },
+): Promise<Scalar | undefined> {
+  const page = { filter: { workspaceId, ...filter }, sort: { [time]: way }, skip, limit: 1 }
+  return (await store.pluck(collection, time, page))[0]
+}
+
+/**
+ * What there is to build: `few` rows, which need no segments; `many`; or `unfit` documents, one of which has no instant.
+ * @throws StoreUnavailable
+ */
+export async function lookAtRows(store: ReadStore, rows: WorkspaceRows): Promise<'few' | 'many' | 'unfit'> {
+  if ((await instantAt(store, rows, { skip: rows.limits.mergeRows - 1 })) === undefined) return 'few'
+  // All others sort before numbers or after them.
+  const ends = [await instantAt(store, rows, { way: 1 }), await instantAt(store, rows, { way: -1 })]
+  return ends.every((instant) => typeof instant === 'number') ? 'many' : 'unfit'
+}
+
 /** Builds in the calling thread, one part after the other, so that the rows of one segment are in memory. */
 export function createSegmentBuilder(store: ReadStore, files: Files): SegmentBuilder {
-  /** The instant that so many others come before, in an order. */
-  async function instantAt(
-    { spec: { time }, collection, workspaceId }: WorkspaceRows,
-    page: Partial<Page>,
-    way: 1 | -1,
-  ) {
-    const filter = { workspaceId, ...page.filter }
-    const [instant] = await store.pluck(collection, time, { ...page, filter, sort: { [time]: way }, limit: 1 })
-    return instant
-  }
-
   return {
     width: 1,
-    async look(rows) {
-      if ((await instantAt(rows, { skip: rows.limits.mergeRows - 1 }, -1)) === undefined) return 'few'
-      // All others sort before numbers or after them.
-      const ends = [await instantAt(rows, {}, 1), await instantAt(rows, {}, -1)]
-      return ends.every((instant) => typeof instant === 'number') ? 'many' : 'unfit'
-    },
     async spanBefore({ rows, to }) {
       const filter = to === null ? {} : { [rows.spec.time]: { $lt: to } }
-      const from = await instantAt(rows, { filter, skip: rows.limits.segmentRows - 1 }, -1)
+      const from = await instantAt(store, rows, { filter, skip: rows.limits.segmentRows - 1 })
       return { from: typeof from === 'number' ? from : null, to }
     },
     build: (part) => buildPart(store, files, part),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DocumentWrite } from '../../../../src/ports/read-store.ts'
-import { createSegmentBuilder } from '../../../../src/runtime/columns/build-part.ts'
+import { createSegmentBuilder, lookAtRows } from '../../../../src/runtime/columns/build-part.ts'
 import type { ColumnSpec } from '../../../../src/runtime/columns/column-spec.ts'
 import type { TimeSpan } from '../../../../src/runtime/columns/read-rows.ts'
 import type { Segment } from '../../../../src/runtime/columns/segment.ts'
@@ -26,7 +26,7 @@ async function builderOver(instants: readonly unknown[]) {
     }),
   )
   await store.commit(writes, { name: wholeCheckpoint('calls@1'), expected: null, next: { position: 99, at: null } })
-  return createSegmentBuilder(store, createMemoryFiles())
+  return { store, ...createSegmentBuilder(store, createMemoryFiles()) }
 }
 
 /** Keys of the other workspace are every seventh. */
@@ -55,13 +55,13 @@ describe('segments from nothing', () => {
 
   test('are not needed where rows are fewer than are merged', async () => {
     const few = await builderOver(Array.from({ length: mergeRows - 1 }, () => 5))
-    expect(await few.look(rows)).toBe('few')
+    expect(await lookAtRows(few.store, rows)).toBe('few')
     const enough = await builderOver(Array.from({ length: mergeRows }, () => 5))
-    expect(await enough.look(rows)).toBe('many')
+    expect(await lookAtRows(enough.store, rows)).toBe('many')
   })
 
   test.each([null, 'yesterday', true, { on: 1 }])('are none where the instant of a document is %j', async (instant) => {
-    const { look } = await builderOver(Array.from({ length: 20 }, (_, index) => (index === 9 ? instant : index)))
-    expect(await look(rows)).toBe('unfit')
+    const { store } = await builderOver(Array.from({ length: 20 }, (_, index) => (index === 9 ? instant : index)))
+    expect(await lookAtRows(store, rows)).toBe('unfit')
   })
 })
