@@ -2,8 +2,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createCheckpoints } from '../../src/adapters/sqlite/checkpoints.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
+import { createWalCheckpoints } from '../../src/adapters/sqlite/wal-checkpoints.ts'
 import type { Doc, DocumentWrite, ReadStore } from '../../src/ports/read-store.ts'
 import { wholeCheckpoint } from '../support/memory/ownership.ts'
 
@@ -53,7 +53,7 @@ test('what many writes leave in the write-ahead log is moved into the file while
     'notes',
     Array.from({ length: DOCUMENTS }, () => ({ text })),
   )
-  const checkpoints = createCheckpoints(path)
+  const checkpoints = createWalCheckpoints(path)
   checkpoints.wrote(MEBIBYTE)
   await checkpoints.close()
   checkpoints.wrote(MEBIBYTE)

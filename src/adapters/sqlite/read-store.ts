@@ -11,7 +11,6 @@ import {
   type StoredDocument,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
-import { createCheckpoints } from './checkpoints.ts'
 import {
   type Catalogue,
   type Collection,
@@ -36,6 +35,7 @@ import {
 } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
+import { createWalCheckpoints } from './wal-checkpoints.ts'
 
 const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(message)
 
@@ -72,8 +72,8 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   registerMatchesFunction(db)
   const prepare = createStatementCache(db)
   const catalogue = openCatalogue(prepare)
-  const checkpoints = createCheckpoints(path)
-  const commit = createCommitter(db, prepare, catalogue, checkpoints.wrote)
+  const walCheckpoints = createWalCheckpoints(path)
+  const commit = createCommitter(db, prepare, catalogue, walCheckpoints.wrote)
   const cache = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
@@ -131,7 +131,7 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
     async close() {
       if (closed) return
       closed = true
-      await checkpoints.close()
+      await walCheckpoints.close()
       db.close()
     },
   }

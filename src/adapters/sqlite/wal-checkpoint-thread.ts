@@ -3,12 +3,12 @@ import { VIEW_LAYOUT } from './view-layout.ts'
 import { serveFile } from './worker.ts'
 
 /** Handlers of the thread that moves a write-ahead log into its file. */
-export type CheckpointCalls = {
+export type WalCheckpointCalls = {
   readonly checkpoint: () => void
 }
 
 /** A passive checkpoint waits for nobody, and nobody waits for it. */
-serveFile<CheckpointCalls>((path) => {
+serveFile<WalCheckpointCalls>((path) => {
   const { db } = openDatabase(path, { ...VIEW_LAYOUT, mappedBytes: 0 })
   const run = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   return {
