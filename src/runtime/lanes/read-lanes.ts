@@ -11,8 +11,8 @@ const SHORTEST_PAGE = 16
 const SAMPLES = 8
 /**
  * Maximum events of a page of background lanes while events arrive for others, and for how long after one they do (ms). Where
- * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms. After each, the lane rests
- * for as long as the page took, times `REST`.
+ * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms. After each, a lane that may
+ * rest does so for as long as the page took, times `REST`.
  */
 export const BACKGROUND_PAGE = 64
 const ARRIVING_MS = 2_000
@@ -81,7 +81,8 @@ export function createLaneReader<L extends RunningLane>(options: {
   async function takeAside(lane: L, page: LogPage, begun: number): Promise<void> {
     await work.take(lane, page)
     const now = clock.now()
-    if (now - arrivedAt < ARRIVING_MS) lane.notBefore = Math.max(lane.notBefore, now + REST * (now - begun))
+    if (work.mayRest?.(lane) && now - arrivedAt < ARRIVING_MS)
+      lane.notBefore = Math.max(lane.notBefore, now + REST * (now - begun))
   }
 
   /** Starts the steps of the lanes with a page whose reading begun at an instant. Resolves when those that others wait for are done. */

@@ -168,6 +168,7 @@ function createWork(
     begin: (lane) => beginLane(ports, lane),
     // Nobody waits for a build before it is read.
     isBackground: ({ building }) => building,
+    mayRest: ({ replaces }) => replaces,
     hasRoom: () => true,
     distribute: lanes.distribute,
     take: (lane, page) => advance(ports, lane, page),

@@ -11,7 +11,7 @@ import { openSession } from '../../../src/seed/tenants.ts'
 import { sendRequest } from '../../support/e2e/api-client.ts'
 import { createRecords } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { type Operation, operationsOf } from '../../support/openapi/document.ts'
 import { createKnownValues } from '../../support/openapi/known-values.ts'
@@ -32,7 +32,11 @@ const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
 })
 afterAll(close)
 
-const document = (await sendRequest(`${baseUrl}/openapi.json`)).body
+// A process that has just started on a busy machine may answer 503.
+const document = await waitUntil('The document', async () => {
+  const { status, body } = await sendRequest(`${baseUrl}/openapi.json`)
+  return status === 200 && body
+})
 const judge = createResponseJudge(document)
 const known = createKnownValues()
 

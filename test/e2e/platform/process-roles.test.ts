@@ -40,6 +40,11 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
         (await createApiClient(() => one.baseUrl, main.session)('/api/auth/session')).status !== 503
       await waitUntil('The session is known', isKnown, KNOWN_MS)
     }
+    const isReadable = async () => {
+      const { headers } = await ask('/api/tracking/buyers', { method: 'POST', body: { name: 'Early' } })
+      return headers.get('svc-read-lag') === null
+    }
+    await waitUntil('Writes can be read', isReadable, KNOWN_MS)
     session = main.session
   })
   afterAll(async () => {
