@@ -41,8 +41,8 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
       await waitUntil('The session is known', isKnown, KNOWN_MS)
     }
     const isReadable = async () => {
-      const { headers } = await ask('/api/tracking/buyers', { method: 'POST', body: { name: 'Early' } })
-      return headers.get('svc-read-lag') === null
+      const { status, headers } = await ask('/api/tracking/buyers', { method: 'POST', body: { name: 'Early' } })
+      return status === 201 && headers.get('svc-read-lag') === null
     }
     await waitUntil('Writes can be read', isReadable, KNOWN_MS)
     session = main.session
