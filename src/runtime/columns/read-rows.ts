@@ -36,7 +36,7 @@ export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE)
   const lower = from === null ? {} : { $gte: from }
   let upper: Conditions = to === null ? {} : { $lt: to }
   for (;;) {
-    // Without bounds, documents of another instant than a number are read too, and stop whoever reads.
+    // An unbounded page also has documents whose time is not a number; the caller rejects them.
     const between = { ...lower, ...upper }
     const filter = { workspaceId, ...(Object.keys(between).length === 0 ? {} : { [time]: between }) }
     const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
@@ -45,7 +45,7 @@ export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE)
       yield page
       return
     }
-    // Ids are long, and seldom needed: the next page begins with the last instant of this one, which may have more documents.
+    // Ids are long and seldom needed. The last instant may have more documents, so the next page starts with it.
     const whole = page.findLastIndex(([instant]) => instant !== last) + 1
     if (whole > 0) yield page.slice(0, whole)
     else yield* readInstant(read, last)
