@@ -40,8 +40,11 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
         (await createApiClient(() => one.baseUrl, main.session)('/api/auth/session')).status !== 503
       await waitUntil('The session is known', isKnown, KNOWN_MS)
     }
+    let written = 0
     const isReadable = async () => {
-      const { status, headers } = await ask('/api/tracking/buyers', { method: 'POST', body: { name: 'Early' } })
+      written += 1
+      const body = { name: `Early ${written}` }
+      const { status, headers } = await ask('/api/tracking/buyers', { method: 'POST', body })
       return status === 201 && headers.get('svc-read-lag') === null
     }
     await waitUntil('Writes can be read', isReadable, KNOWN_MS)
