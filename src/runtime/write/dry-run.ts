@@ -9,7 +9,7 @@ import { type Fold, foldEvents } from './fold.ts'
 import type { FoldLoader } from './load-fold.ts'
 import type { Mailbox, PendingCommand } from './mailboxes.ts'
 
-/** The next command of a dry run, given all events so far; null at its end. */
+/** The next command of a dry run, given all events so far; null at its end. One that decides no event is the last. */
 export type DryRun = (events: readonly NewEvent[]) => { readonly command: AnyCommand; readonly input: unknown } | null
 
 /**
@@ -47,6 +47,8 @@ export function createDryRun(ports: {
       const { start, inputs } = await loadInputs([job], async () => reached ?? foldLoader.foldOf(mailbox, true))
       const outcome: readonly RecordedEvent[] | Refusal = decider.decide(mailbox, job, start, inputs)
       if (isRefusal(outcome)) return outcome
+      // Given the same events, the next command would be this one again.
+      if (outcome.length === 0) break
       fold = foldEvents(mailbox.entity, start, outcome)
       events.push(...outcome)
     }

@@ -159,7 +159,7 @@ describe('two writers over one log', () => {
   })
 })
 
-describe('a rehearsal', () => {
+describe('a dry run', () => {
   it('gives what commands would append one after another, and appends nothing', async () => {
     const { log, writer } = createWriterFixture()
     const one = writer()
@@ -177,5 +177,19 @@ describe('a rehearsal', () => {
     expect(log.events).toHaveLength(0)
     await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
     expect(await one.stateOf(tally, tallyAddition.tallyId, WORKSPACE)).toMatchObject({ name: 'All', sum: 0 })
+  })
+
+  it('ends with a command that decides no event', async () => {
+    const { writer } = createWriterFixture()
+    const one = writer()
+    const begin = { command: beginTally, input: { tallyId: tallyAddition.tallyId, name: 'All' } }
+    await execute(one, beginTally, begin.input)
+    let asked = 0
+    const again = () => {
+      asked += 1
+      return asked > 3 ? null : begin
+    }
+    expect(await one.dryRun(again, commandCall('key'))).toEqual([])
+    expect(asked).toBe(1)
   })
 })
