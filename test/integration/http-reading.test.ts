@@ -152,14 +152,26 @@ describe('body', () => {
       expect((await post('/api/v1/things', JSON.stringify({ name }))).status, name).toBe(200)
   })
 
-  test.each<[string, string, string]>([
-    ['unknown fields', '', 'body'],
-    ['unknown fields of a record', '"tags":', 'tags'],
-  ])('150,000 %s are refused before the schema sees them', async (_name, before, place) => {
-    const fields = Array.from({ length: 150_000 }, (_, n) => `"k${n}":1`).join()
-    const text = before === '' ? `{"name":"ok",${fields}}` : `{"name":"ok",${before}{${fields}}}`
-    const { status, body } = await post('/api/v1/things', text)
-    expect([status, body.error.details]).toEqual([400, { [place]: 'must have at most 1000 fields' }])
+  const fieldsTo = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}":1`).join()
+
+  test.each<[string, (fields: string) => string, string]>([
+    ['the body', (fields) => `{${fields}`, 'body'],
+    ['a record in it', (fields) => `{"name":"ok","tags":{"a":{}},"tags":{${fields}`, 'tags'],
+    ['an item of a list', (fields) => `{"name":"ok","places":[1,{"x":[2]},{"y":{${fields}`, 'places.2.y'],
+  ])('the fields of %s are counted before the text is parsed', async (_name, textOf, place) => {
+    // The text is no valid JSON: only what is counted before is refused for its fields.
+    const problemOf = async (text: string) => (await post('/api/v1/things', text)).body.error.details
+    expect(await problemOf(textOf(fieldsTo(REQUEST.objectFields)))).toEqual({ body: 'must be valid JSON' })
+    const tooMany = { [place]: 'must have at most 1000 fields' }
+    expect(await problemOf(textOf(fieldsTo(REQUEST.objectFields + 1)))).toEqual(tooMany)
+    expect(await problemOf(textOf(fieldsTo(150_000)))).toEqual(tooMany)
+  })
+
+  test('the fields of all objects are counted before the text is parsed', async () => {
+    const problemOf = async (text: string) => (await post('/api/v1/things', text)).body.error.details
+    const objects = Array.from({ length: REQUEST.fields / 500 }, () => `{${fieldsTo(500)}}`).join()
+    expect(await problemOf(`[${objects}`)).toEqual({ body: 'must be valid JSON' })
+    expect(await problemOf(`[${objects},{"a":1}`)).toEqual({ body: 'must have at most 20000 fields in all' })
   })
 
   test('an array past its maximum is refused before its items are read', async () => {

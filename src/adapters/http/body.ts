@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { excerpt } from '../../kernel/excerpt.ts'
 import { escapeKey } from '../../kernel/proto-key.ts'
-
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 declare module 'fastify' {
@@ -23,42 +22,30 @@ export class RefusalError extends Error {
   }
 }
 
-function bodyProblem(sentence: string): Refusal {
-  return refuse('validation-error', { body: sentence })
+/** The refusal of a body for what is at a path; the empty one is that of the whole body. */
+function bodyProblem(sentence: string, path: readonly string[] = []): Refusal {
+  return refuse('validation-error', { [path.map(excerpt).join('.') || 'body']: sentence })
 }
-
-/** What is wrong with a parsed body, and the keys that lead there. */
-interface BodyProblem {
-  readonly path: readonly string[]
-  readonly sentence: string
-}
-
-const tooManyFields = { path: [], sentence: `must have at most ${REQUEST.objectFields} fields` }
-const unknownField = { path: [], sentence: 'is not a known field' }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Finds the first object with too many fields, or with a `__proto__` key outside of the `own` fields. */
-function createProblemFinder(own: readonly string[]) {
-  const within = (key: string, problem: BodyProblem | null) => problem && { ...problem, path: [key, ...problem.path] }
+/** Creates the function that finds the path of a `__proto__` key outside of the `own` fields; null where there is none. */
+function createProtoKeyFinder(own: readonly string[]) {
+  const within = (key: string, path: readonly string[] | null) => path && [key, ...path]
   /** `field` is the field of the body that holds the value; null for the body itself. */
-  const find = (value: object, field: string | null, hasOwnKeys: boolean): BodyProblem | null => {
+  const find = (value: object, field: string | null, hasOwnKeys: boolean): readonly string[] | null => {
     if (Array.isArray(value)) {
       for (let n = 0; n < value.length; n += 1) {
-        const problem = isObject(value[n]) ? within(String(n), find(value[n], field ?? '', false)) : null
-        if (problem) return problem
+        const path = isObject(value[n]) ? within(String(n), find(value[n], field ?? '', false)) : null
+        if (path) return path
       }
       return null
     }
-    const keys = Object.keys(value)
-    if (keys.length > REQUEST.objectFields) return tooManyFields
-    for (const key of keys) {
-      if (key === '__proto__' && !hasOwnKeys) return within(key, unknownField)
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__' && !hasOwnKeys) return [key]
       const inner: unknown = Reflect.get(value, key)
-      const problem = isObject(inner)
-        ? within(key, find(inner, field ?? key, field === null && own.includes(key)))
-        : null
-      if (problem) return problem
+      const path = isObject(inner) ? within(key, find(inner, field ?? key, field === null && own.includes(key))) : null
+      if (path) return path
     }
     return null
   }
@@ -77,18 +64,17 @@ function escapeOwnKeys(body: unknown, own: readonly string[]): unknown {
 }
 
 /** Checks a parsed body before any schema sees it. @throws RefusalError */
-function checkBody(body: unknown, own: readonly string[]): void {
-  const problem = createProblemFinder(own)(body)
-  if (problem === null) return
-  const name = problem.path.map(excerpt).join('.') || 'body'
-  throw new RefusalError(refuse('validation-error', { [name]: problem.sentence }))
+function checkKeys(body: unknown, own: readonly string[]): void {
+  const path = createProtoKeyFinder(own)(body)
+  if (path) throw new RefusalError(bodyProblem('is not a known field', path))
 }
 
 const tooDeep = bodyProblem(`must be nested at most ${REQUEST.bodyDepth} levels deep`)
 const tooManyContainers = bodyProblem(`must have at most ${REQUEST.containers} objects and arrays`)
+const tooManyFields = bodyProblem(`must have at most ${REQUEST.fields} fields in all`)
 
 const codeOf = (character: string) => character.charCodeAt(0)
-const [QUOTE, BACKSLASH] = [codeOf('"'), codeOf('\\')]
+const [QUOTE, BACKSLASH, COLON, COMMA] = [codeOf('"'), codeOf('\\'), codeOf(':'), codeOf(',')]
 const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT] = [codeOf('['), codeOf('{'), codeOf(']'), codeOf('}')]
 
 /** Index of the quote that ends the string which begins before `from`; the end of the text where there is none. */
@@ -101,27 +87,53 @@ function endOfString(text: string, from: number): number {
   return text.length
 }
 
+/** An object or array whose end is not reached. */
+interface OpenContainer {
+  readonly isArray: boolean
+  /** Its fields; of an array, the elements before the present one. */
+  count: number
+  /** The present field's key, as it is written. */
+  key: string
+}
+
 /**
- * Checks how deep a JSON text is nested, and how many objects and arrays it has, which make parsing slow.
+ * Counts what makes parsing a JSON text slow: how deep it is nested, its objects and arrays, and its fields.
  * @throws RefusalError
  */
-function checkNesting(text: string): void {
-  let depth = 0
-  let containers = 0
+function checkSize(text: string): void {
+  const open: OpenContainer[] = []
+  let [containers, fields, keyFrom, keyTo] = [0, 0, 0, 0]
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at + 1)
+    const inner = open.at(-1)
+    if (code === QUOTE) {
+      keyFrom = at + 1
+      at = endOfString(text, keyFrom)
+      keyTo = at
+    } else if (code === COLON && inner) {
+      inner.key = text.slice(keyFrom, keyTo)
+      inner.count += 1
+      fields += 1
+      if (inner.count > REQUEST.objectFields) throw new RefusalError(tooManyFieldsAt(open))
+      if (fields > REQUEST.fields) throw new RefusalError(tooManyFields)
+    } else if (code === COMMA && inner?.isArray) inner.count += 1
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
-      depth += 1
+      open.push({ isArray: code === OPEN_ARRAY, count: 0, key: '' })
       containers += 1
-      if (depth > REQUEST.bodyDepth) throw new RefusalError(tooDeep)
+      if (open.length > REQUEST.bodyDepth) throw new RefusalError(tooDeep)
       if (containers > REQUEST.containers) throw new RefusalError(tooManyContainers)
-    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth -= 1
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) open.pop()
   }
 }
 
+/** The refusal of the innermost object for the number of its fields. */
+function tooManyFieldsAt(open: readonly OpenContainer[]): Refusal {
+  const path = open.slice(0, -1).map(({ isArray, count, key }) => (isArray ? String(count) : key))
+  return bodyProblem(`must have at most ${REQUEST.objectFields} fields`, path)
+}
+
 function parse(text: string): unknown {
-  checkNesting(text)
+  checkSize(text)
   try {
     return JSON.parse(text)
   } catch {
@@ -159,7 +171,7 @@ export function acceptJson(server: FastifyInstance): void {
       if (text.trim() === '') return undefined
       const body = parse(text)
       const { ownKeyFields = [] } = request.routeOptions.config
-      checkBody(body, ownKeyFields)
+      checkKeys(body, ownKeyFields)
       return escapeOwnKeys(body, ownKeyFields)
     },
   )

@@ -29,8 +29,9 @@ export const REQUEST = {
   bodyDepth: 32,
   /** Fields of one object in a body: more than any record or tag list has. */
   objectFields: 1_000,
-  /** Objects and arrays of a whole body: more than any record has. */
+  /** Objects and arrays of a whole body, and fields of all its objects: more than any record has. */
   containers: 20_000,
+  fields: 20_000,
   problems: 20,
   idempotencyKey: 128,
   /** Names of unknown query parameters in a response header: how many, and how many characters of each. */
