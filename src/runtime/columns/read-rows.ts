@@ -2,12 +2,12 @@ import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import type { Conditions, Filter, ReadStore, Scalar } from '../../ports/read-store.ts'
 import type { Layout } from './column-spec.ts'
 
-/** What is read of a document: where the reading stands, its key, then the columns in order. */
+/** What is read of a document: its key, the columns in order, and where the reading stands if no column says so. */
 export type ReadRow = readonly (Scalar | undefined)[]
 
 /** Places in a row that was read. */
-export const KEY_AT = 1
-export const VALUES_AT = 2
+export const KEY_AT = 0
+export const VALUES_AT = 1
 
 /** What is read, and how much at once. */
 export interface RowRead {
@@ -26,13 +26,14 @@ export interface TimeSpan {
 
 const WHOLE: TimeSpan = { from: null, to: null }
 
-const pathsOf = ({ spec, read }: Layout, first: string) => [first, spec.key, ...read]
+const pathsOf = ({ spec, read }: Layout, ...more: readonly string[]) => [spec.key, ...read, ...more]
 
 /** Pages of the documents of a workspace in a span, newest instants first. Other work of the thread runs in between. @throws StoreUnavailable */
 export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE): AsyncGenerator<readonly ReadRow[]> {
   const { store, layout, collection, workspaceId, pageRows } = read
   const { time } = layout.spec
-  const paths = pathsOf(layout, time)
+  const paths = pathsOf(layout)
+  const instantAt = VALUES_AT + layout.time
   const lower = from === null ? {} : { $gte: from }
   let upper: Conditions = to === null ? {} : { $lt: to }
   for (;;) {
@@ -40,13 +41,13 @@ export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE)
     const between = { ...lower, ...upper }
     const filter = { workspaceId, ...(Object.keys(between).length === 0 ? {} : { [time]: between }) }
     const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
-    const last = page.at(-1)?.[0]
+    const last = page.at(-1)?.[instantAt]
     if (page.length < pageRows || typeof last !== 'number') {
       yield page
       return
     }
     // Ids are long and seldom needed. The last instant may have more documents, so the next page starts with it.
-    const whole = page.findLastIndex(([instant]) => instant !== last) + 1
+    const whole = page.findLastIndex((row) => row[instantAt] !== last) + 1
     if (whole > 0) yield page.slice(0, whole)
     else yield* readInstant(read, last)
     upper = whole > 0 ? { $lte: last } : { $lt: last }
@@ -63,7 +64,7 @@ async function* readInstant(read: RowRead, instant: number): AsyncGenerator<read
     const filter = { workspaceId, [time]: instant, ...after }
     const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
     yield page
-    const id = page.at(-1)?.[0]
+    const id = page.at(-1)?.at(-1)
     if (page.length < pageRows || typeof id !== 'string') return
     after = { _id: { $gt: id } }
     await yieldToEventLoop()
@@ -84,9 +85,9 @@ export async function* readByPosition(
     yield page
     if (page.length < limit) return
     // One event may touch several documents: the next page may continue the last position of this one.
-    const end = Number(page.at(-1)?.[0])
-    const whole = page.findLast(([at]) => Number(at) < end)
-    if (whole) after = Number(whole[0])
+    const end = Number(page.at(-1)?.at(-1))
+    const whole = page.findLast((row) => Number(row.at(-1)) < end)
+    if (whole) after = Number(whole.at(-1))
     else limit *= 2
     await yieldToEventLoop()
   }

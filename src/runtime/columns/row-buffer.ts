@@ -225,7 +225,7 @@ export function rowAt(buffer: RowBuffer, row: number): ReadRow {
     if (column.kind === 'code') return column.dictionary[column.chunks[chunk]?.[at] ?? 0] ?? null
     return column.nulls[chunk]?.[at] === 1 ? null : (column.chunks[chunk]?.[at] ?? null)
   })
-  return [null, keyAt(buffer, row), ...values]
+  return [keyAt(buffer, row), ...values]
 }
 
 const NO_NUMBERS = new Float64Array()
