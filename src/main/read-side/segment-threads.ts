@@ -9,7 +9,7 @@ const MOST_THREADS = 2
 /** How long an idle thread is kept (ms): a query of many workspaces builds one after the other. */
 const IDLE_MS = 5_000
 
-/** Builds segments in threads of their own: started when the first one is wanted, ended when none is for a while. */
+/** Builds segments in threads of their own: all are started when the first segment is wanted, and ended when none is for a while. */
 export interface SegmentThreads extends SegmentBuilder {
   readonly close: () => Promise<void>
 }
@@ -18,13 +18,13 @@ export interface SegmentThreads extends SegmentBuilder {
 interface Slot {
   thread: Promise<Thread<SegmentCalls>> | null
   calls: number
-  cancelEnd: () => void
 }
 
 /** Creates the threads that build segments. A thread that dies fails its calls with StoreUnavailable; the next call starts another. */
 export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, clock: Timer): SegmentThreads {
   const width = Math.min(MOST_THREADS, availableParallelism())
-  const slots = Array.from({ length: width }, (): Slot => ({ thread: null, calls: 0, cancelEnd: () => undefined }))
+  const slots = Array.from({ length: width }, (): Slot => ({ thread: null, calls: 0 }))
+  let cancelEnd = () => {}
 
   function threadOf(slot: Slot): Promise<Thread<SegmentCalls>> {
     if (slot.thread) return slot.thread
@@ -40,23 +40,24 @@ export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, 
     return started
   }
 
-  async function end(slot: Slot): Promise<void> {
-    const ending = slot.thread
-    slot.cancelEnd()
-    slot.thread = null
-    await (await ending?.catch(() => null))?.close()
+  async function end(): Promise<void> {
+    cancelEnd()
+    const ending = slots.map(({ thread }) => thread)
+    for (const slot of slots) slot.thread = null
+    await Promise.all(ending.map(async (thread) => (await thread?.catch(() => null))?.close()))
   }
 
   /** Runs a call in the thread with the fewest. */
   async function run<Result>(call: (thread: Thread<SegmentCalls>['calls']) => Promise<Result>): Promise<Result> {
+    cancelEnd()
     const slot = slots.reduce((least, one) => (one.calls < least.calls ? one : least))
-    slot.cancelEnd()
     slot.calls += 1
+    for (const one of slots) void threadOf(one)
     try {
       return await call((await threadOf(slot)).calls)
     } finally {
       slot.calls -= 1
-      if (slot.calls === 0) slot.cancelEnd = clock.schedule(clock.now() + IDLE_MS, () => void end(slot))
+      if (slots.every(({ calls }) => calls === 0)) cancelEnd = clock.schedule(clock.now() + IDLE_MS, () => void end())
     }
   }
 
@@ -64,8 +65,6 @@ export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, 
     width,
     spanBefore: (span) => run((thread) => thread.spanBefore(span)),
     build: (part) => run((thread) => thread.build(part)),
-    async close() {
-      await Promise.all(slots.map(end))
-    },
+    close: end,
   }
 }
