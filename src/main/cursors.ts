@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Cursors } from '../ports/api-headers.ts'
 import { deriveKey } from './sealing.ts'
 
@@ -6,6 +7,8 @@ import { deriveKey } from './sealing.ts'
 const CIPHER = 'aes-256-ecb'
 const BLOCK_BYTES = 16
 const PURPOSE = 'svc-position'
+/** Cursors that are kept: responses of a moment are of few positions, and to encrypt one takes longer than to route a request. */
+const MAX_KEPT = 1_000
 
 /**
  * Cursors as one block of AES-256 in base64url: the position and eight zero bytes, under a key derived from the root.
@@ -13,11 +16,15 @@ const PURPOSE = 'svc-position'
  */
 export function createCursors(root: Buffer): Cursors {
   const key = deriveKey(root, PURPOSE)
-  const write = (position: number) => {
-    const block = Buffer.alloc(BLOCK_BYTES)
-    block.writeBigInt64BE(BigInt(position))
-    return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString('base64url')
-  }
+  const kept = new LRUCache<number, string>({
+    max: MAX_KEPT,
+    memoMethod(position) {
+      const block = Buffer.alloc(BLOCK_BYTES)
+      block.writeBigInt64BE(BigInt(position))
+      return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString('base64url')
+    },
+  })
+  const write = (position: number) => kept.memo(position)
   return {
     write,
     read(cursor) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { REQUEST } from '../../domain/shared/limits.ts'
-import { type Cursors, headerNames } from '../../ports/api-headers.ts'
+import { headerNames } from '../../ports/api-headers.ts'
 import type { Random } from '../../ports/random.ts'
 
 /** Response headers that pages of other origins may read. */
@@ -56,15 +56,6 @@ export function remoteAddressOf({
   readonly socket: Pick<Socket, 'remoteAddress'>
 }): string {
   return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
-}
-
-/** Creates a writer that caches the last cursor: the position of a process repeats between two appends. */
-export function createCursorWriter({ write }: Cursors): Cursors['write'] {
-  let last = { position: Number.NaN, cursor: '' }
-  return (position) => {
-    if (position !== last.position) last = { position, cursor: write(position) }
-    return last.cursor
-  }
 }
 
 const idempotencyKeyPattern = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST.idempotencyKey}}$`)

@@ -23,7 +23,7 @@ import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './a
 import { acceptBytes, acceptJson } from './body.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
-import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
+import { createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
 import { registerIgnoredParameters } from './ignored-parameters.ts'
 import { mountRoute } from './mount.ts'
 import { createDocuments, type Documents } from './openapi/document.ts'
@@ -254,8 +254,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       closing ? { ready: false, problems: ['The server is stopping.'], warnings: [] } : options.readiness(),
   })
   const { cursors, position } = options
-  const writeNewest = createCursorWriter(cursors)
-  const newestCursor = () => writeNewest(position())
+  const newestCursor = () => cursors.write(position())
   const mounting = { authenticate, send, limiter, bodyLimit, cursors, newestCursor }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
   await server.register(async (raw) => {
