@@ -115,12 +115,34 @@ function encodeCodes(codes: Int32Array, dictionary: readonly Scalar[], sections:
   return { kind: 'code', type, values: sections.add(array), dictionary: occurring }
 }
 
-/** Values of rows in an order, in a new array. Chunks that are missing hold zeros. */
-function inOrder<A extends Float64Array | Int32Array | Uint8Array>(
+/** Whether rows in an order are consecutive, backwards: so they are where the newest were read first. */
+function isBackwards(order: Uint32Array): boolean {
+  const first = order[0] ?? 0
+  for (let index = 1; index < order.length; index++) if (order[index] !== first - index) return false
+  return true
+}
+
+/** Copies the values of rows in an order to a new array. Chunks that are missing hold zeros. */
+type Copy = <A extends Float64Array | Int32Array | Uint8Array>(
   chunks: readonly (A | null | undefined)[],
   order: Uint32Array,
   into: A,
-): A {
+) => A
+
+const copyBackwards: Copy = (chunks, order, into) => {
+  const first = order.at(-1) ?? 0
+  for (let done = 0; done < order.length; ) {
+    const at = (first + done) & (BLOCK_ROWS - 1)
+    const count = Math.min(order.length - done, BLOCK_ROWS - at)
+    const chunk = chunks[(first + done) >>> BLOCK_BITS]
+    if (chunk) into.set(chunk.subarray(at, at + count), done)
+    done += count
+  }
+  into.reverse()
+  return into
+}
+
+const copyInOrder: Copy = (chunks, order, into) => {
   for (let index = 0; index < order.length; index++) {
     const row = order[index] ?? 0
     into[index] = chunks[row >>> BLOCK_BITS]?.[row & (BLOCK_ROWS - 1)] ?? 0
@@ -128,22 +150,28 @@ function inOrder<A extends Float64Array | Int32Array | Uint8Array>(
   return into
 }
 
-function encodeColumn(column: BufferedColumn, order: Uint32Array, sections: Sections): NumberHeader | CodeHeader {
+function encodeColumn(
+  column: BufferedColumn,
+  order: Uint32Array,
+  copy: Copy,
+  sections: Sections,
+): NumberHeader | CodeHeader {
   if (column.kind === 'code')
-    return encodeCodes(inOrder(column.chunks, order, new Int32Array(order.length)), column.dictionary, sections)
-  const values = inOrder(column.chunks, order, new Float64Array(order.length))
-  const nulls = column.nulls.some((flags) => flags) ? inOrder(column.nulls, order, new Uint8Array(order.length)) : null
+    return encodeCodes(copy(column.chunks, order, new Int32Array(order.length)), column.dictionary, sections)
+  const values = copy(column.chunks, order, new Float64Array(order.length))
+  const nulls = column.nulls.some((flags) => flags) ? copy(column.nulls, order, new Uint8Array(order.length)) : null
   return encodeNumbers(values, nulls?.includes(1) ? nulls : null, sections)
 }
 
 /** Encodes rows of one month, in the order given, which is that of their keys. Other work of the thread runs between columns. */
 export async function encodeSegment(month: number, buffer: RowBuffer, order: Uint32Array): Promise<EncodedSegment> {
   const sections = createSections()
-  const keys = encodeNumbers(inOrder(buffer.keys, order, new Float64Array(order.length)), null, sections)
+  const copy = isBackwards(order) ? copyBackwards : copyInOrder
+  const keys = encodeNumbers(copy(buffer.keys, order, new Float64Array(order.length)), null, sections)
   const columns: SegmentHeader['columns'][number][] = []
   for (const column of buffer.columns) {
     await yieldToEventLoop()
-    columns.push(encodeColumn(column, order, sections))
+    columns.push(encodeColumn(column, order, copy, sections))
   }
   const header = { month, rows: order.length, keys, columns }
   const encoded = encodeHeader(header)
