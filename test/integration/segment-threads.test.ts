@@ -66,7 +66,7 @@ test('segments that threads build give the sums of the documents', async () => {
 
 test('after the threads have ended, the next call starts others', async () => {
   const rows = { spec: WORLD_SPEC, collection: COLLECTION, workspaceId: 'w2', limits: SMALL_LIMITS }
-  expect(await threads.spanBefore({ rows, to: null })).toEqual({ from: null, to: null })
+  expect(await threads.spanBefore({ rows, to: null, count: 8 })).toEqual({ from: null, to: null })
   await threads.close()
   expect(await columnsOver(threads).count(COLLECTION, { workspaceId: 'w1' })).toBe(CALLS)
 })

@@ -26,7 +26,7 @@ export async function buildColumns(
     await files.remove(folder)
     return readRecent(empty, read)
   }
-  const segments = found === 'many' ? await buildSegments(builder, rows, folder) : null
+  const segments = found === 'unfit' ? null : await buildSegments(builder, rows, folder, found.about)
   if (!segments) return { ...empty, isUnfit: true }
   const names = segments.map(({ name }) => name)
   await writeManifest(files, layout, { store: await identity(), collection, workspaceId, coverage, segments: names })
@@ -35,12 +35,20 @@ export async function buildColumns(
   return { ...empty, segments }
 }
 
+/** Rows of a part: at most a segment's, and so many that parts which are built at the same time end at the same time. */
+function partRows(about: number, width: number, segmentRows: number): number {
+  const rounds = Math.ceil(about / (width * segmentRows))
+  return about > segmentRows ? Math.ceil(about / (width * rounds)) : segmentRows
+}
+
 /** Builds the segments of all spans, newest first; null where a document does not fit the columns. */
 async function buildSegments(
   { width, spanBefore, build }: SegmentBuilder,
   rows: WorkspaceRows,
   folder: string,
+  about: number,
 ): Promise<readonly Segment[] | null> {
+  const ofPart = partRows(about, width, rows.limits.segmentRows)
   const turn = createMutex()
   const parts: (readonly Segment[] | null)[] = []
   let to: number | null = null
@@ -48,7 +56,7 @@ async function buildSegments(
   const nextSpan = () =>
     turn(async () => {
       if (isLast) return null
-      const span: TimeSpan = await spanBefore({ rows, to })
+      const span: TimeSpan = await spanBefore({ rows, to, count: ofPart })
       to = span.from
       isLast = span.from === null
       return span

@@ -20,12 +20,19 @@ export interface BuildPart extends WorkspaceRows {
   readonly folder: string
 }
 
+/** A wish for a span: of about `count` rows, before the instant `to`. */
+export interface SpanRequest {
+  readonly rows: WorkspaceRows
+  readonly to: number | null
+  readonly count: number
+}
+
 /** Reads documents and makes segments, in this thread or in others. */
 export interface SegmentBuilder {
   /** Parts that are built at the same time. */
   readonly width: number
-  /** The newest span before an instant (null: of all) that has about as many rows as a segment. @throws StoreUnavailable */
-  readonly spanBefore: (span: { readonly rows: WorkspaceRows; readonly to: number | null }) => Promise<TimeSpan>
+  /** The newest span before an instant (null: of all) that has about so many rows. @throws StoreUnavailable */
+  readonly spanBefore: (span: SpanRequest) => Promise<TimeSpan>
   /** Makes the segments of a part; null where a document does not fit the columns. @throws StoreUnavailable, FilesUnavailable */
   readonly build: (part: BuildPart) => Promise<readonly Segment[] | null>
 }
@@ -34,30 +41,41 @@ export interface SegmentBuilder {
 async function instantAt(
   store: ReadStore,
   { spec: { time }, collection, workspaceId }: WorkspaceRows,
-  { filter = {}, skip = 0, way = -1 }: { readonly filter?: Filter; readonly skip?: number; readonly way?: 1 | -1 },
+  { filter = {}, skip }: { readonly filter?: Filter; readonly skip: number },
 ): Promise<Scalar | undefined> {
-  const page = { filter: { workspaceId, ...filter }, sort: { [time]: way }, skip, limit: 1 }
+  const page = { filter: { workspaceId, ...filter }, sort: { [time]: -1 } as const, skip, limit: 1 }
   return (await store.pluck(collection, time, page))[0]
 }
 
-/**
- * What there is to build: `few` rows, which need no segments; `many`; or `unfit` documents, one of which has no instant.
- * @throws StoreUnavailable
- */
-export async function lookAtRows(store: ReadStore, rows: WorkspaceRows): Promise<'few' | 'many' | 'unfit'> {
-  if ((await instantAt(store, rows, { skip: rows.limits.mergeRows - 1 })) === undefined) return 'few'
-  // All others sort before numbers or after them.
-  const ends = [await instantAt(store, rows, { way: 1 }), await instantAt(store, rows, { way: -1 })]
-  return ends.every((instant) => typeof instant === 'number') ? 'many' : 'unfit'
+/** What there is to build: `few` rows, which need no segments; about so many; or `unfit` documents, one of which has no instant. */
+export type FoundRows = 'few' | 'unfit' | { readonly about: number }
+
+/** Looks how many rows there are: to count them would take as long as to read a part of them. @throws StoreUnavailable */
+export async function lookAtRows(store: ReadStore, rows: WorkspaceRows): Promise<FoundRows> {
+  const { spec, collection, workspaceId, limits } = rows
+  if ((await instantAt(store, rows, { skip: limits.mergeRows - 1 })) === undefined) return 'few'
+  const endOf = async (way: 1 | -1) =>
+    (
+      await store.select(collection, [spec.time, spec.key], {
+        filter: { workspaceId },
+        sort: { [spec.time]: way },
+        limit: 1,
+      })
+    )[0] ?? []
+  // All other instants sort before numbers or after them.
+  const [oldest, newest] = [await endOf(1), await endOf(-1)]
+  if (typeof oldest[0] !== 'number' || typeof newest[0] !== 'number') return 'unfit'
+  // Keys are mostly given in turn.
+  return { about: Math.abs(Number(newest[1]) - Number(oldest[1])) + 1 }
 }
 
 /** Builds in the calling thread, one part after the other, so that the rows of one segment are in memory. */
 export function createSegmentBuilder(store: ReadStore, files: Files): SegmentBuilder {
   return {
     width: 1,
-    async spanBefore({ rows, to }) {
+    async spanBefore({ rows, to, count }) {
       const filter = to === null ? {} : { [rows.spec.time]: { $lt: to } }
-      const from = await instantAt(store, rows, { filter, skip: rows.limits.segmentRows - 1 })
+      const from = await instantAt(store, rows, { filter, skip: count - 1 })
       return { from: typeof from === 'number' ? from : null, to }
     },
     build: (part) => buildPart(store, files, part),
