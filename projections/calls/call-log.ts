@@ -76,7 +76,7 @@ const GROUPED = [
 /** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
-  version: 6,
+  version: 7,
   events: callEvents,
   doc: callRecord,
   indexes: [
@@ -89,6 +89,7 @@ export const callLog = defineProjection({
     { workspaceId: 1, ref: 1 },
   ],
   columns: ['seq', 'liveCount', ...SUMMED, ...GROUPED],
+  shared: GROUPED,
   key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
   create: {
     CallArrived({ data: { arrival }, meta }): CallRecord | null {

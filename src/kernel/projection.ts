@@ -35,6 +35,8 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
   readonly indexes: readonly Index[]
   /** Numeric or text fields that get a real column beside the JSON, so that sums and filters need not parse. */
   readonly columns: readonly string[]
+  /** Those of `columns` whose values many documents share, such as ids of campaigns: very many of them are read at once. */
+  readonly shared: readonly string[]
   /** Ids of the documents that an event touches; empty for none. */
   readonly key: (event: RecordedOf<S>) => string | readonly string[] | null
   /** Creates the document of an event when there is none yet; null creates none. */
@@ -71,6 +73,7 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index<Paths<NoInfer<Doc>> | '_id'>[]
   readonly columns?: readonly Paths<NoInfer<Doc>>[]
+  readonly shared?: readonly Paths<NoInfer<Doc>>[]
   readonly key: Projection<Doc, S>['key']
   readonly create: Projection<NoInfer<Doc>, NoInfer<S>>['create']
   readonly update?: Projection<NoInfer<Doc>, NoInfer<S>>['update']
@@ -78,7 +81,8 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly expiresAt?: Projection<NoInfer<Doc>, NoInfer<S>>['expiresAt']
   readonly derive?: Projection<NoInfer<Doc>, NoInfer<S>>['derive']
 }): Projection<Doc, S> {
-  return { partitioned: true, columns: [], update: {}, emit: null, expiresAt: null, derive: null, ...definition }
+  const defaults = { partitioned: true, columns: [], shared: [], update: {}, emit: null, expiresAt: null, derive: null }
+  return { ...defaults, ...definition }
 }
 
 /** A table with the same step for every event. */

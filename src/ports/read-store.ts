@@ -62,6 +62,8 @@ export interface CollectionSpec {
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | undefined>>[]
   /** Paths (of numbers, strings, booleans or null) that get a column where the store has columns. Index paths always do. */
   readonly columns: readonly string[]
+  /** Paths with columns whose values many documents share, so that a store may keep them in a form that is read faster. None by default. */
+  readonly shared?: readonly string[]
 }
 
 /** A document of a collection. */

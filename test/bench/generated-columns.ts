@@ -61,7 +61,9 @@ export async function generateRows(views: string, workspaces: number, rows: numb
     { workspaceId: 1, [callColumns.time]: -1 },
     { workspaceId: 1, _position: 1 },
   ] as const
-  await store.ensure([{ name: collection, indexes, columns: [callColumns.key, ...Object.keys(callColumns.columns)] }])
+  const { key, columns } = callColumns
+  const shared = Object.entries(columns).flatMap(([path, kind]) => (kind === 'code' ? [path] : []))
+  await store.ensure([{ name: collection, indexes, columns: [key, ...Object.keys(columns)], shared }])
   let expected: number | null = null
   for (let w = 0; w < workspaces; w++) {
     for (let n = 0; n < rows; n += BATCH) {

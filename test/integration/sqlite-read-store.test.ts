@@ -61,3 +61,63 @@ test('what many writes leave in the write-ahead log is moved into the file while
   expect((await stat(path)).size).toBeGreaterThan((DOCUMENTS * MEBIBYTE) / 10)
   expect(await store.count('notes_v1', {})).toBe(DOCUMENTS)
 })
+
+const SHARED = { name: 'shared_v1', indexes: [], columns: ['buyer', 'live'], shared: ['buyer', 'live'] }
+
+/** Commits documents, each with its id as its number, behind those before. */
+async function commit(to: ReadStore, from: number, documents: readonly Doc[], collection = SHARED.name) {
+  const writes = documents.map((doc, n): DocumentWrite => ({ collection, id: `${from + n}`, position: from + n, doc }))
+  const next = { position: from + documents.length, at: null }
+  return to.commit(writes, { name: wholeCheckpoint('shared@1'), expected: from === 0 ? null : from, next })
+}
+
+const selected = (from: ReadStore) =>
+  from.select(SHARED.name, ['_id', 'buyer', 'live'], { filter: {}, sort: { _id: 1 } })
+
+test('values that documents share are read as they were written, by every connection', async () => {
+  const other = await openSqliteReadStore(path, { follows: true })
+  await store.ensure([SHARED])
+  await commit(store, 0, [{ buyer: 'a', live: true }, { buyer: 'b', live: false }, { live: null }])
+  await commit(other, 3, [{ buyer: 'c', live: true }, { buyer: 'a' }])
+  const texts = [
+    ['0', 'a', true],
+    ['1', 'b', false],
+    ['2', null, null],
+    ['3', 'c', true],
+    ['4', 'a', null],
+  ]
+  for (const each of [store, other]) expect(await selected(each)).toEqual(texts)
+  // Neither number nor list can be read by a code.
+  await commit(store, 5, [{ buyer: 7, live: ['a'] }])
+  for (const each of [store, other]) expect(await selected(each)).toEqual([...texts, ['5', 7, undefined]])
+  await other.close()
+})
+
+test('a text of a commit that failed is stored again with the next one', async () => {
+  const other = await openSqliteReadStore(path)
+  await store.ensure([SHARED])
+  await commit(store, 0, [{ buyer: 'first' }])
+  const lost = [
+    { collection: SHARED.name, id: 'lost', position: 1, doc: { buyer: 'second' } },
+    { collection: 'missing_v1', id: 'lost', position: 1, doc: {} },
+  ]
+  const move = { name: wholeCheckpoint('shared@1'), expected: 1, next: { position: 2, at: null } }
+  await expect(store.commit(lost, move)).rejects.toThrow('missing_v1')
+  await commit(other, 1, [{ buyer: 'third' }])
+  await commit(store, 2, [{ buyer: 'second' }])
+  const buyers = [['first'], ['third'], ['second']]
+  for (const each of [store, other])
+    expect(await each.select(SHARED.name, ['buyer'], { filter: {}, sort: { _id: 1 } })).toEqual(buyers)
+  await other.close()
+})
+
+test('values of a collection that stands are shared from when it is asked for', async () => {
+  await store.ensure([{ ...SHARED, shared: [] }])
+  const documents = [{ buyer: 'a', live: true }, { buyer: null, live: false }, { buyer: 'a' }]
+  await commit(store, 0, documents)
+  const before = await selected(store)
+  await store.ensure([SHARED])
+  expect(await selected(store)).toEqual(before)
+  await commit(store, 3, [{ buyer: 'b', live: ['x'] }])
+  expect(await selected(store)).toEqual([...before, ['3', 'b', undefined]])
+})

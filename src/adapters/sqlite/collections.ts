@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CollectionSpec } from '../../ports/read-store.ts'
 import { type Prepare, rowsOf } from './statements.ts'
+import { addTextsSql, codedPath, codePath, codeSql, TEXTS_TABLE } from './text-codes.ts'
 import { jsonValueSql, LIST_SQL, quoteName } from './values.ts'
 
 /**
@@ -23,6 +24,11 @@ const ROW_FIELDS: Readonly<Record<string, string>> = { _id: 'id', _position: 'po
 /** SQL of a path's column or row field; undefined when the path has no column. */
 export function columnOf(collection: Collection, path: string): string | undefined {
   return ROW_FIELDS[path] ?? collection.columns.get(path)
+}
+
+/** SQL column of the codes of a path's values; undefined when the path has none. */
+export function codeColumnOf({ columns }: Collection, path: string): string | undefined {
+  return columns.get(codePath(path))
 }
 
 /** SQL of a path's value, encoded as in values.ts. */
@@ -104,9 +110,11 @@ export function ensureCollection(
   spec: CollectionSpec,
 ): void {
   const indexed = spec.indexes.flatMap((index) => Object.keys(index))
-  const wanted = [...new Set([...indexed, ...spec.columns])].filter((path) => !(path in ROW_FIELDS))
+  const coded = (spec.shared ?? []).map(codePath)
+  const wanted = [...new Set([...indexed, ...spec.columns, ...coded])].filter((path) => !(path in ROW_FIELDS))
   const missing = wanted.filter((path) => !found?.columns.has(path))
   const grown = collection(spec.name, [...(found?.columns.keys() ?? []), ...missing], [...(found?.lists ?? [])])
+  if (coded.length > 0) db.exec(TEXTS_TABLE)
   if (!found) db.exec(tableSql(grown))
   else for (const path of missing) addColumn(db, grown, path)
   for (const index of spec.indexes) db.exec(indexSql(grown, index))
@@ -135,7 +143,11 @@ function tableSql({ table, columns }: Collection): string {
 
 function addColumn(db: DatabaseSync, { table, columns }: Collection, path: string): void {
   const column = columns.get(path)
-  db.exec(`ALTER TABLE ${table} ADD COLUMN ${column}; UPDATE ${table} SET ${column} = ${jsonValueSql(path)}`)
+  const coded = codedPath(path)
+  db.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`)
+  const source = coded === null ? null : (columns.get(coded) ?? 'NULL')
+  if (source !== null) db.exec(addTextsSql(table, source))
+  db.exec(`UPDATE ${table} SET ${column} = ${source === null ? jsonValueSql(path) : codeSql(source)}`)
 }
 
 function hasLists(prepare: Prepare, { table, columns }: Collection, path: string): boolean {

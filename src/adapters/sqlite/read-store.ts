@@ -14,6 +14,7 @@ import {
 import {
   type Catalogue,
   type Collection,
+  codeColumnOf,
   columnOf,
   ensureCollection,
   expressionOf,
@@ -24,15 +25,8 @@ import { createFileCheck, inTransaction, openDatabase, withUnavailable } from '.
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'
 import { ALIVE_SQL, aliveWhereOf, MATCHES_FUNCTION, orderByTerms } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
-import {
-  booleanAsNumberSql,
-  booleanOfNumber,
-  decode,
-  decodeOrNone,
-  quoteName,
-  scalarOrNone,
-  valueAt,
-} from './values.ts'
+import { createTextCodes, type TextCodes } from './text-codes.ts'
+import { decode, decodeOrNone, quoteName, scalarOrNone, valueAt } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 import { createWalCheckpoints } from './wal-checkpoints.ts'
@@ -73,7 +67,8 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   const prepare = createStatementCache(db)
   const catalogue = openCatalogue(prepare)
   const walCheckpoints = createWalCheckpoints(path)
-  const commit = createCommitter(db, prepare, catalogue, walCheckpoints.wrote)
+  const codes = createTextCodes(prepare)
+  const commit = createCommitter(db, prepare, catalogue, codes, walCheckpoints.wrote)
   const cache = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
@@ -103,7 +98,8 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
     getMany: (name, ids, now) => inCollection(name, [], (collection) => getMany(prepare, collection, ids, now)),
     find: (name, page) => inCollection(name, [], (collection) => find(prepare, cache, collection, page)),
     pluck: (name, path, page) => inCollection(name, [], (collection) => pluck(prepare, collection, path, page)),
-    select: (name, paths, page) => inCollection(name, [], (collection) => select(prepare, collection, paths, page)),
+    select: (name, paths, page) =>
+      inCollection(name, [], (collection) => select(prepare, codes, collection, paths, page)),
     count: (name, filter, now) => inCollection(name, 0, (collection) => count(prepare, collection, filter, now)),
     sum: (name, filter, groupBy, fields, now) =>
       inCollection(name, [], (collection) =>
@@ -241,68 +237,81 @@ function pluck(
   return rowsOf<[SQLOutputValue]>(prepare(page).all(...values, limit, skip)).map(([value]) => decode(value))
 }
 
-/** Paths in which booleans were read, by collection. */
-const booleanPaths = new WeakMap<Collection, Set<string>>()
-
-function booleanPathsOf(collection: Collection): Set<string> {
-  const known = booleanPaths.get(collection) ?? new Set()
-  booleanPaths.set(collection, known)
-  return known
-}
-
 /**
  * Reads several values of each document of a page. Where all have columns, the documents are not read; otherwise one is
  * parsed for all of its values, which takes less than the functions of SQL for each.
  */
 function select(
   prepare: Prepare,
+  codes: TextCodes,
   collection: Collection,
   paths: readonly string[],
-  { filter, now, sort, skip = 0, limit = -1 }: Page,
+  page: Page,
 ): Awaited<ReturnType<ReadStore['select']>> {
-  const { sql, values } = aliveWhereOf(collection, filter, now)
   const columns = paths.map((path) => columnOf(collection, path))
-  const isWhole = columns.every((column) => column !== undefined)
-  const booleans = booleanPathsOf(collection)
-  const expressions = paths.map((path, index) => {
-    const column = columns[index] ?? 'NULL'
-    return booleans.has(path) ? booleanAsNumberSql(column) : column
-  })
-  const selected = [...expressions, ...(isWhole ? [] : ['doc'])].join(', ')
-  const page = `SELECT ${selected} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
-  const rows = rowsOf<SQLOutputValue[]>(prepare(page).all(...values, limit, skip))
-  const places = paths.flatMap((path, index) => (booleans.has(path) ? [index] : []))
-  const decoded = (row: SQLOutputValue[]) => decodeRow(row, places, (index) => booleans.add(paths[index] ?? ''))
-  if (isWhole) return rows.map(decoded)
+  if (columns.every((column) => column !== undefined)) return selectColumns(prepare, codes, collection, paths, page)
+  const rows = selectRows(prepare, collection, [...columns.map((column) => column ?? 'NULL'), 'doc'], page)
   const steps = paths.map((path, index) => (columns[index] === undefined ? path.split('.') : null))
   return rows.map((row) => {
     const doc: Doc = JSON.parse(String(row.pop()))
-    return decoded(row).map((value, index) => {
+    return row.map((value, index) => {
       const keys = steps[index]
-      return keys ? scalarOrNone(valueAt(doc, keys)) : value
+      return keys ? scalarOrNone(valueAt(doc, keys)) : decodeOrNone(value)
     })
   })
 }
 
+function selectRows(
+  prepare: Prepare,
+  collection: Collection,
+  expressions: readonly string[],
+  { filter, now, sort, skip = 0, limit = -1 }: Page,
+): readonly SQLOutputValue[][] {
+  const { sql, values } = aliveWhereOf(collection, filter, now)
+  const page = `SELECT ${expressions.join(', ')} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
+  return rowsOf<SQLOutputValue[]>(prepare(page).all(...values, limit, skip))
+}
+
+/** Reads values that all have columns: by their codes where they have some, unless a value is no text that a code could stand for. */
+function selectColumns(
+  prepare: Prepare,
+  codes: TextCodes,
+  collection: Collection,
+  paths: readonly string[],
+  page: Page,
+): Awaited<ReturnType<ReadStore['select']>> {
+  const plain = paths.map((path) => expressionOf(collection, path))
+  const coded = paths.map((path) => codeColumnOf(collection, path))
+  const placesOf = (isCoded: boolean) => coded.flatMap((column, place) => (!column === isCoded ? [] : [place]))
+  const decodeRow = createRowDecoder(codes, placesOf(true), placesOf(false))
+  const rows = selectRows(
+    prepare,
+    collection,
+    plain.map((column, place) => coded[place] ?? column),
+    page,
+  )
+  return rows.every(decodeRow)
+    ? (rows as (Scalar | undefined)[][])
+    : selectRows(prepare, collection, plain, page).map((row) => row.map(decodeOrNone))
+}
+
 /**
- * Decodes the values of a row in their place: most are scalars already, and there are very many of them. Booleans stand as
- * numbers at `places`; `found` is told the place of any other.
+ * Creates the function that decodes the values of a row in their place, some of them codes: most of the others are scalars
+ * already, and there are very many of them. It returns false when a code does not tell its value.
  */
-function decodeRow(
-  row: SQLOutputValue[],
-  places: readonly number[],
-  found: (place: number) => void,
-): (Scalar | undefined)[] {
-  const decoded: (SQLOutputValue | Scalar | undefined)[] = row
-  for (let index = 0; index < row.length; index++) {
-    const value = row[index] ?? null
-    if (typeof value !== 'object' || value === null) continue
-    const scalar = decodeOrNone(value)
-    decoded[index] = scalar
-    if (typeof scalar === 'boolean') found(index)
+function createRowDecoder(codes: TextCodes, coded: readonly number[], plain: readonly number[]) {
+  return (row: (SQLOutputValue | Scalar | undefined)[]): boolean => {
+    for (const place of coded) {
+      const value = codes.valueOf(row[place] as number | null)
+      if (value === undefined) return false
+      row[place] = value
+    }
+    for (const place of plain) {
+      const value = row[place] ?? null
+      if (typeof value === 'object' && value !== null) row[place] = decodeOrNone(value)
+    }
+    return true
   }
-  for (const place of places) decoded[place] = booleanOfNumber(decoded[place] as Scalar | undefined)
-  return decoded as (Scalar | undefined)[]
 }
 
 function count(prepare: Prepare, collection: Collection, filter: Filter, now?: number): number {

@@ -34,20 +34,6 @@ export function decodeOrNone(value: SQLOutputValue): Scalar | undefined {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/**
- * SQL of a column's value with booleans as infinite numbers, which no document holds: to read a blob takes ten times as long
- * as to read a number.
- */
-export function booleanAsNumberSql(column: string): string {
-  return `CASE ${column} WHEN x'03' THEN 9e999 WHEN x'02' THEN -9e999 ELSE ${column} END`
-}
-
-/** A value that was read with `booleanAsNumberSql`. */
-export function booleanOfNumber<Value>(value: Value): Value | boolean {
-  if (value === Number.POSITIVE_INFINITY) return true
-  return value === Number.NEGATIVE_INFINITY ? false : value
-}
-
 /** A value as a scalar: null for a missing one, undefined for lists and objects. */
 export function scalarOrNone(value: unknown): Scalar | undefined {
   if (value === null || value === undefined) return null

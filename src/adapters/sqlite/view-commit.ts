@@ -3,6 +3,7 @@ import { type Checkpoint, type Doc, type DocumentWrite, type ReadStore, workspac
 import { type Catalogue, type Collection, saveCollection } from './collections.ts'
 import { rollback } from './database.ts'
 import { type Prepare, rowsOf } from './statements.ts'
+import { codedPath, type TextCodes } from './text-codes.ts'
 import { encode, valueAt } from './values.ts'
 
 type CheckpointMove = Parameters<ReadStore['commit']>[1]
@@ -22,13 +23,14 @@ export function createCommitter(
   db: DatabaseSync,
   prepare: Prepare,
   catalogue: Catalogue,
+  codes: TextCodes,
   wrote: (characters: number) => void,
 ): (commits: readonly Commit[]) => readonly boolean[] {
   let characters = 0
   const commit = ({ writes, move: { name, expected, next } }: Commit): boolean => {
     const current = checkpointOf(prepare, name)
     if (current.position !== expected || current.epoch > (next.epoch ?? 0)) return false
-    characters += writeAll(prepare, catalogue, writes)
+    characters += writeAll({ prepare, catalogue, codes }, writes)
     moveCheckpoint(prepare, name, next)
     return true
   }
@@ -41,6 +43,7 @@ export function createCommitter(
       return moved
     } catch (error) {
       catalogue.invalidate()
+      codes.forget()
       rollback(db)
       throw error
     } finally {
@@ -60,16 +63,22 @@ function moveCheckpoint(prepare: Prepare, name: string, { position, at, epoch = 
   replace.run(name, position, at, epoch)
 }
 
+interface WriteTools {
+  readonly prepare: Prepare
+  readonly catalogue: Catalogue
+  readonly codes: TextCodes
+}
+
 /** Writes documents and guards. Returns the characters of the documents. */
-function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[]): number {
+function writeAll(tools: WriteTools, writes: readonly DocumentWrite[]): number {
   const writers = new Map<string, (write: DocumentWrite) => number>()
   let characters = 0
   for (const write of writes) {
     let writer = writers.get(write.collection)
     if (!writer) {
-      const collection = catalogue.get(write.collection)
+      const collection = tools.catalogue.get(write.collection)
       if (!collection) throw new Error(`The collection ${write.collection} does not exist.`)
-      writer = writerOf(prepare, catalogue, collection)
+      writer = writerOf(tools, collection)
       writers.set(write.collection, writer)
     }
     characters += writer(write)
@@ -78,7 +87,7 @@ function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly Docum
 }
 
 /** Creates the function that writes a document, and returns its characters. */
-function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection): (write: DocumentWrite) => number {
+function writerOf({ prepare, catalogue, codes }: WriteTools, collection: Collection): (write: DocumentWrite) => number {
   const { table } = collection
   const put = prepare(upsertSql(collection))
   const fields = fieldsOf(collection)
@@ -86,8 +95,12 @@ function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection
   const lists = new Set(collection.lists)
 
   const valuesOf = (doc: Doc, values: SQLInputValue[]): void => {
-    for (const { path, keys, key } of fields) {
+    for (const { path, keys, key, coded } of fields) {
       const value = key === null ? valueAt(doc, keys) : doc[key]
+      if (coded) {
+        values.push(codes.codeOf(value))
+        continue
+      }
       values.push(encode(value))
       if (Array.isArray(value) && !lists.has(path)) {
         lists.add(path)
@@ -116,9 +129,11 @@ function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection
 }
 
 function fieldsOf({ columns }: Collection) {
-  return [...columns.keys()].map((path) => {
+  return [...columns.keys()].map((column) => {
+    const coded = codedPath(column)
+    const path = coded ?? column
     const keys = path.split('.')
-    return { path, keys, key: keys.length === 1 ? path : null }
+    return { path, keys, key: keys.length === 1 ? path : null, coded: coded !== null }
   })
 }
 

@@ -107,6 +107,7 @@ export function collectionSpec(
     name: names.collection,
     indexes: indexedByPosition ? [...projection.indexes, { workspaceId: 1, _position: 1 }] : projection.indexes,
     columns: projection.columns,
+    shared: projection.shared,
   }
 }
 
