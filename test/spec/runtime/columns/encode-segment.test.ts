@@ -15,7 +15,12 @@ const layout = layoutOf({
 })
 
 /** Numbers without nulls and with some, and texts with nulls. */
-const rowOf = (key: number): ReadRow => [key, key * 1_000, key % 5 === 0 ? null : key % 90, key % 7 ? `b${key % 3}` : null]
+const rowOf = (key: number): ReadRow => [
+  key,
+  key * 1_000,
+  key % 5 === 0 ? null : key % 90,
+  key % 7 ? `b${key % 3}` : null,
+]
 
 async function namesOf(rows: readonly ReadRow[], segmentRows: number): Promise<readonly string[]> {
   const buffer = createRowBuffer(layout)
