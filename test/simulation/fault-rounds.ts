@@ -55,27 +55,21 @@ function revive({ members }: Fleet): readonly string[] {
 /** Waits until every process answers, restarting those that refused to start. */
 async function untilAllAnswer(fleet: Fleet): Promise<readonly string[]> {
   const ended: string[] = []
-  for (const { process } of fleet.members) {
-    await waitUntil(
-      'The process answers',
-      async () => {
-        ended.push(...revive(fleet))
-        return fetch(`${process.baseUrl}/healthz`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      },
-      ANSWER_MS,
-    )
+  for (const { name, process } of fleet.members) {
+    const isAnswering = () => {
+      ended.push(...revive(fleet))
+      return process.answers('/healthz')
+    }
+    await waitUntil(`${name} answers`, isAnswering, ANSWER_MS)
   }
   return ended
 }
 
 async function startAll({ members }: Fleet): Promise<void> {
   for (const { process } of members) process.start()
-  for (const { process } of members) {
+  for (const { name, process } of members) {
     await process.waitUntilAnswering()
-    await waitUntil('The process is ready', async () => (await fetch(`${process.baseUrl}/readyz`)).ok, ANSWER_MS)
+    await waitUntil(`${name} is ready`, () => process.answers('/readyz'), ANSWER_MS)
   }
 }
 

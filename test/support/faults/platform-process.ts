@@ -6,6 +6,8 @@ import { waitUntil } from '../e2e/server.ts'
 
 const START = join(import.meta.dirname, '../../../scripts/start.ts')
 const ANSWER_MS = 60_000
+/** Time limit (ms) of one request that asks whether it answers. */
+const ASK_MS = 5_000
 const OUTPUT_KEPT = 4_000
 
 export type Environment = Readonly<Record<string, string>>
@@ -19,6 +21,8 @@ export interface PlatformProcess {
   readonly lastOutput: () => string
   /** Starts the process, with more variables for this once, without waiting until it answers. */
   readonly start: (more?: Environment) => void
+  /** Whether it answers a path with success, in time. */
+  readonly answers: (path: '/healthz' | '/readyz') => Promise<boolean>
   /** Waits until it answers requests. @throws Error with its output when it ends instead */
   readonly waitUntilAnswering: () => Promise<void>
   /** Kills it at once (SIGKILL). */
@@ -53,8 +57,14 @@ export function createPlatformProcess(env: Environment): PlatformProcess {
     }
     return child.exitCode
   }
+  const answers = (path: string) =>
+    fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(ASK_MS) }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
   return {
     baseUrl,
+    answers,
     endedWith: () => running?.exitCode ?? null,
     lastOutput: () => said,
     start(more = {}) {
@@ -75,10 +85,7 @@ export function createPlatformProcess(env: Environment): PlatformProcess {
         'The platform answers',
         async () => {
           if (!running || running.exitCode !== null) throw new Error(`The platform ended: ${said}`)
-          return fetch(`${baseUrl}/healthz`).then(
-            ({ ok }) => ok,
-            () => false,
-          )
+          return answers('/healthz')
         },
         ANSWER_MS,
       ).then(() => undefined),

@@ -8,7 +8,7 @@ import { runProjections } from '../../../src/runtime/projections/projection-runn
 import { waitUntil } from '../e2e/server.ts'
 import { ownEverything } from '../memory/ownership.ts'
 
-const CATCH_UP_MS = 600_000
+const CATCH_UP_MS = 120_000
 
 /** Projects the rest of a log into a store. */
 export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
@@ -28,7 +28,10 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
     const statuses = runner.status()
     return statuses.length === projections.length && statuses.every(({ position }) => position >= head)
   }
-  await waitUntil('The read models have caught up', caughtUp, CATCH_UP_MS)
+  await waitUntil('The read models have caught up', caughtUp, CATCH_UP_MS).catch((cause: Error) => {
+    const positions = runner.status().map(({ name, position }) => `${name} at ${position}`)
+    throw new Error(`${cause.message}; head ${head}, ${positions.join(', ')}`, { cause })
+  })
   stop.abort()
   await runner.done
 }
