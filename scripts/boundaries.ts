@@ -36,7 +36,11 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   // For CRC-32 only: a pure function that none of our packages offers.
   'src/runtime/write/snapshots/checksum.ts': { rooms: ['src/runtime'], packages: [], node: ['zlib'] },
-  'src/reactions': { rooms: [...core, 'projections', 'commands'], packages: [...pure, 'rxjs'], node: ['util'] },
+  'src/reactions': {
+    rooms: [...core, 'projections', 'commands'],
+    packages: [...pure, 'rxjs', 'lru-cache'],
+    node: ['util'],
+  },
   'src/adapters': adapter,
   'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/shared/limits.ts'] },
   'src/api': { rooms: business, packages: 'any', node: 'any' },

@@ -1,4 +1,5 @@
 import { call, ringingAttempt } from '../../src/domain/calls/call.ts'
+import { bidsField } from '../../src/domain/routing/bids.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
@@ -8,10 +9,15 @@ export const recordDial = defineCommand({
   entity: call,
   input: ledgerEvents.TargetClaimed,
   id: ({ callId }) => callId,
-  decide({ callId, occurredAt, claim, skipped }, state) {
+  decide({ callId, occurredAt, claim, skipped, bids = [] }, state) {
     if (!state || state.ended || state.answeredAt || ringingAttempt(state)) return []
     if (state.attempts.length >= claim.attempt) return []
     const { carrierCallId, recordCalls: recordCall } = state.arrival
-    return [{ type: 'TargetDialed', data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
+    return [
+      {
+        type: 'TargetDialed',
+        data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped, ...bidsField(bids) },
+      },
+    ]
   },
 })

@@ -1,4 +1,5 @@
 import { call } from '../../src/domain/calls/call.ts'
+import { bidsField } from '../../src/domain/routing/bids.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
@@ -8,12 +9,19 @@ export const recordPlanSpent = defineCommand({
   entity: call,
   input: ledgerEvents.PlanSpent,
   id: ({ callId }) => callId,
-  decide({ callId, occurredAt, unrouted, skipped }, state) {
+  decide({ callId, occurredAt, unrouted, skipped, bids = [] }, state) {
     if (!state || state.ended || state.answeredAt || state.unrouted) return []
     return [
       {
         type: 'CallUnrouted',
-        data: { callId, carrierCallId: state.arrival.carrierCallId, occurredAt, unrouted, skipped },
+        data: {
+          callId,
+          carrierCallId: state.arrival.carrierCallId,
+          occurredAt,
+          unrouted,
+          skipped,
+          ...bidsField(bids),
+        },
       },
     ]
   },

@@ -1,5 +1,13 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
+import {
+  askedBidsFields,
+  bidSubjectOf,
+  bids,
+  bidsAnsweredAt,
+  refuseUnasked,
+  unusedBidsEvents,
+} from '../../src/domain/routing/bids.ts'
 import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-memory.ts'
 import { callerWindowsOfTargets } from '../../src/domain/routing/caller-windows.ts'
 import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
@@ -16,6 +24,8 @@ const input = z.object({
   outcome: dialOutcome,
   sipCode: z.int().nullable().default(null),
   retryAfterSeconds: z.int().nullable().default(null),
+  /** Bids that were asked for this decision. */
+  bids,
   occurredAt: instant,
 })
 
@@ -28,19 +38,23 @@ export const failOver = defineCommand({
   entity: ledger,
   input,
   reads: { workspace },
+  rejects: ['bids-needed'],
   lookups: ({ callId, occurredAt }, state, reads) => {
     const { plan, arrival } = state.calls.get(callId) ?? { plan: [], arrival: { caller: null } }
     const targetIds = plan.map(({ targetId }) => targetId)
     return callerLookups(state, callerWindowsOfTargets(reads.workspace, targetIds, arrival.caller), occurredAt)
   },
-  decide({ callId, attempt, ...failure }, state, { reads, lookUp, now }) {
+  decide({ callId, attempt, bids: given = [], ...failure }, state, { reads, lookUp, now }) {
     const open = state.calls.get(callId)
     if (!open?.live || open.connected || open.claim?.attempt !== attempt)
-      return lateFailureEvents(state, callId, attempt, failure, reads.workspace)
-    const { occurredAt } = failure
+      return [
+        ...lateFailureEvents(state, callId, attempt, failure, reads.workspace),
+        ...unusedBidsEvents(callId, failure.occurredAt, given, open?.arrival),
+      ]
     const { target, buyer } = open.claim
     const freed = releaseClaim(state, callId, now)
-    const { skipped, claim, unrouted } = selectTarget({
+    const at = bidsAnsweredAt(given, failure.occurredAt)
+    const found = selectTarget({
       workspace: reads.workspace,
       ledger: freed,
       caller: open.arrival.caller,
@@ -48,13 +62,25 @@ export const failOver = defineCommand({
       tags: open.arrival.tags,
       campaignStates: open.settings.states,
       lastSeen: createLastSeen(state, lookUp),
-      at: occurredAt,
+      bids: given,
+      at,
       plan: open.plan,
       settings: open.settings,
       campaignName: open.arrival.campaign?.name ?? '',
       dialedNumber: open.arrival.dialedNumber,
       attempts: open.attempts,
     })
+    if ('unasked' in found) {
+      const { arrival, settings } = open
+      const campaign = reads.workspace.campaigns.get(arrival.campaign?.id ?? '')
+      return refuseUnasked({
+        subject: bidSubjectOf(arrival, campaign ?? { discloseCallerId: false }, at),
+        targetIds: found.unasked,
+        budgetMs: Math.max(0, Date.parse(settings.deadline) - Date.parse(at)),
+        round: attempt,
+      })
+    }
+    const { skipped, claim, unrouted } = found
     const released = { callId, attempt, targetId: target.id, buyerId: buyer.id, ...failure }
     return withCapNotifications(
       freed,
@@ -62,8 +88,14 @@ export const failOver = defineCommand({
         { type: 'ClaimReleased', data: released },
         ...targetDownEvents(state, callId, open.claim, failure, reads.workspace),
         claim
-          ? { type: 'TargetClaimed', data: { callId, occurredAt, claim, skipped } }
-          : { type: 'PlanSpent', data: { callId, occurredAt, skipped, unrouted } },
+          ? {
+              type: 'TargetClaimed',
+              data: { callId, occurredAt: at, claim, skipped, ...askedBidsFields(given, open.arrival) },
+            }
+          : {
+              type: 'PlanSpent',
+              data: { callId, occurredAt: at, skipped, unrouted, ...askedBidsFields(given, open.arrival) },
+            },
       ],
       reads.workspace,
     )

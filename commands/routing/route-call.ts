@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type WorkspaceState, workspace } from '../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../src/domain/money/wallet.ts'
+import { bids, refuseUnasked, unusedBidsEvents } from '../../src/domain/routing/bids.ts'
 import { blocklist } from '../../src/domain/routing/blocklist.ts'
 import { callLookups, callMemory } from '../../src/domain/routing/call-memory.ts'
 import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-memory.ts'
@@ -24,6 +25,8 @@ const input = z.object({
   routingKeyHash: sha256.nullable().default(null),
   /** The seed of the dry run, where there was one. */
   seed: z.int().nullable().default(null),
+  /** Bids that were asked for this decision. */
+  bids,
   occurredAt: instant,
 })
 
@@ -33,30 +36,28 @@ function calledNumberOf(workspace: WorkspaceState, { to, routingKeyHash, occurre
   return number && { number, sender: senderOf(workspace, number, routingKeyHash, occurredAt) }
 }
 
-/** Routes an arriving call: gates, terms, plan and first claim. Idempotent by call id. */
+/** Routes an arriving call: gates, terms, plan and first claim. Refused until the bidders that it needs were asked. Idempotent by call id. */
 export const routeCall = defineCommand({
   name: 'route-call',
   entity: ledger,
   input,
   reads: { workspace, blocklist, wallet },
-  rejects: ['number-not-found'],
+  rejects: ['number-not-found', 'bids-needed'],
   lookups: (input, state, reads) => {
     const called = calledNumberOf(reads.workspace, input)
     const questions = called ? callerWindowsOfArrival(reads.workspace, called.sender, input.caller) : []
     return [...callLookups(state, input.callId), ...callerLookups(state, questions, input.occurredAt)]
   },
   decide(input, state, { reads, lookUp, seed: drawn }) {
-    const { callId, carrierCallId, routingKeyHash, caller, occurredAt: at } = input
+    const { callId, carrierCallId, routingKeyHash, caller, bids: given = [], occurredAt: at } = input
     const seed = input.seed ?? drawn
-    if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId)) return []
+    if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId))
+      return unusedBidsEvents(callId, at, given, state.calls.get(callId)?.arrival)
     const called = calledNumberOf(reads.workspace, input)
     if (!called) return refuse('number-not-found')
     const lastSeen = createLastSeen(state, lookUp)
-    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
-    return withCapNotifications(
-      state,
-      [decideArrival({ ...reads, ...arriving, ledger: state, lastSeen, seed })],
-      reads.workspace,
-    )
+    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, bids: given, at }
+    const decided = decideArrival({ ...reads, ...arriving, ledger: state, lastSeen, seed })
+    return 'targetIds' in decided ? refuseUnasked(decided) : withCapNotifications(state, [decided], reads.workspace)
   },
 })

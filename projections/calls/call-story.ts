@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Bid } from '../../src/domain/bidding/bid.ts'
+import { type AskedCall, claimedPing, outboundPing, pingForCall } from '../../src/domain/bidding/outbound-ping.ts'
 import { callEvents } from '../../src/domain/calls/call.ts'
 import { corrections } from '../../src/domain/calls/call-changes.ts'
 import {
@@ -12,6 +14,7 @@ import {
   dialStep,
   endStep,
   failureStep,
+  pingSteps,
   type StoryAttempt,
   type StoryEvent,
   type StoryStep,
@@ -24,6 +27,7 @@ import {
 } from '../../src/domain/calls/story.ts'
 import { terms } from '../../src/domain/routing/decision.ts'
 import { reasonSentence } from '../../src/domain/routing/reasons.ts'
+import { named } from '../../src/domain/shared/fields.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { cents, id } from '../../src/kernel/wire.ts'
 
@@ -34,6 +38,10 @@ const doc = z.object({
   steps: z.array(storyStep).readonly(),
   attempts: z.array(storyAttempt).readonly(),
   events: z.array(storyEvent).readonly(),
+  /** Requests to bidders, in their order. */
+  pings: z.array(outboundPing).readonly(),
+  /** The call, as its pings name it. */
+  asked: z.object({ ref: z.string(), campaign: named.nullable(), publisher: named.nullable() }),
   terms,
   /** Price and threshold of the target last dialled; null before the first. */
   sold: z.object({ revenueCents: cents, durationThresholdSeconds: z.int() }).nullable(),
@@ -64,6 +72,8 @@ function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>
   return doc.attempts.map((each) => (each.attemptNo === attemptNo ? { ...each, ...changes } : each))
 }
 
+const pingsOf = (bids: readonly Bid[] = [], call: AskedCall) => bids.map((each) => pingForCall(each, call))
+
 /** Whether the call reached no buyer: its summary then says why, whatever its books become. */
 function isUnrouted({ steps }: Doc): boolean {
   return steps.some(({ step }) => step === 'unrouted')
@@ -72,8 +82,8 @@ function isUnrouted({ steps }: Doc): boolean {
 /** A call's waterfall, by call id, with the sentences as they were recorded, in their order. */
 export const callStory = defineProjection({
   name: 'call-story',
-  // 5: a second try of a busy target, and why a payout is withheld.
-  version: 5,
+  // 6: requests to bidders.
+  version: 6,
   events: callEvents,
   doc,
   indexes: [],
@@ -88,6 +98,8 @@ export const callStory = defineProjection({
         steps: arrivalSteps(data),
         attempts: [],
         events: [storyEventOf({ data: arrival, meta }, 'carrier', 'call.arrived')],
+        pings: pingsOf(data.bids, arrival),
+        asked: { ref: arrival.ref, campaign: arrival.campaign, publisher: arrival.publisher },
         terms,
         sold: null,
         corrections: null,
@@ -98,15 +110,17 @@ export const callStory = defineProjection({
   },
   update: {
     TargetDialed(doc, event) {
-      const { claim, skipped, occurredAt } = event.data
+      const { callId, claim, skipped, bids, occurredAt } = event.data
       const { revenueCents, durationThresholdSeconds } = claim
       const busy = busyTargets(doc.steps)
-      const steps = [...skipSteps(skipped, occurredAt, busy), dialStep(event.data, busy)]
+      const steps = [...pingSteps(bids), ...skipSteps(skipped, occurredAt, busy), dialStep(event.data, busy)]
+      const pings = [...doc.pings, ...pingsOf(bids, { ...doc.asked, callId })]
       const attempt = attemptOf(event.data)
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'target.dialed'), ...steps),
         summary: attempt.result,
         attempts: [...doc.attempts, attempt],
+        pings: pings.map((ping) => (ping.id === claim.bidId ? claimedPing(ping, callId) : ping)),
         sold: { revenueCents, durationThresholdSeconds },
       }
     },
@@ -130,11 +144,16 @@ export const callStory = defineProjection({
       }
     },
     CallUnrouted(doc, event) {
-      const { unrouted, skipped, occurredAt } = event.data
-      const steps = [...skipSteps(skipped, occurredAt, busyTargets(doc.steps)), unroutedStep(event.data)]
+      const { callId, unrouted, skipped, bids, occurredAt } = event.data
+      const steps = [
+        ...pingSteps(bids),
+        ...skipSteps(skipped, occurredAt, busyTargets(doc.steps)),
+        unroutedStep(event.data),
+      ]
       const { reason, sentence } = unrouted
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'call.unrouted'), ...steps),
+        pings: [...doc.pings, ...pingsOf(bids, { ...doc.asked, callId })],
         summary: reasonSentence(reason, sentence),
       }
     },

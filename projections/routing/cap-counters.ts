@@ -8,7 +8,7 @@ import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
-import { applyHealth, healthField } from './target-health.ts'
+import { BID_EVENTS, bidsIn, healthAfter, healthField } from './target-health.ts'
 
 const windowCounts = z.record(z.string(), z.int())
 type WindowCounts = Readonly<z.infer<typeof windowCounts>>
@@ -97,11 +97,10 @@ function keysOf(counts: EventCounts | null): readonly string[] {
   ]
 }
 
-const { CallAdmitted, TargetClaimed, ClaimReleased, TargetFailureCounted, ClaimConnected, CallReleased } = ledgerEvents
+const { ClaimReleased, TargetFailureCounted, ClaimConnected, CallReleased } = ledgerEvents
 const { CallCounted, CallRecounted, TargetCapsReset } = ledgerEvents
 const events = {
-  CallAdmitted,
-  TargetClaimed,
+  ...BID_EVENTS,
   ClaimReleased,
   TargetFailureCounted,
   ClaimConnected,
@@ -112,29 +111,42 @@ const events = {
 }
 type Event = RecordedOf<typeof events>
 
-function update(doc: Doc, event: Event): Doc {
-  return applyCounts(applyHealth(doc, event), event, event.meta.at)
+/** Whether an event counts on a document: it may touch it by a request to its bidder alone. */
+const isCounted = (event: Event, id: string) => keysOf(countsOf(event)).includes(id)
+
+function update(doc: Doc, event: Event, id: string): Doc {
+  const targetId = doc.kind === 'target' ? id.slice(counterKey('target', '').length) : null
+  const isDial = bidsIn(event).length === 0 || isCounted(event, id)
+  const after = { ...doc, health: healthAfter(doc.health, targetId, event) }
+  return isDial ? applyCounts(after, event, event.meta.at) : after
 }
 
 function create(event: Event, id: string): Doc | null {
   const doc = emptyCounters(workspaceIdOf(event), id)
-  return doc && update(doc, event)
+  return doc && update(doc, event, id)
+}
+
+/** Ids of the documents that an event touches: of its counters, and of the targets whose bidders were asked. */
+function documentsOf(event: Event): readonly string[] {
+  const counted =
+    event.type === 'TargetFailureCounted' || event.type === 'TargetCapsReset'
+      ? [counterKey('target', event.data.targetId)]
+      : keysOf(countsOf(event))
+  return [...new Set([...counted, ...bidsIn(event).map(({ target }) => counterKey('target', target.id))])]
 }
 
 /** Counters of targets, buyers, lanes and campaigns, by `counterKey`, with the health of targets. */
 export const capCounters = defineProjection({
   // The name of the collection; the usage that is billed is another thing.
   name: 'usage',
-  version: 2,
+  // 3: requests to bidders count for the health of their targets.
+  version: 3,
   events,
   doc,
   indexes: [{ workspaceId: 1, 'health.health': 1 }],
-  key: (event) =>
-    event.type === 'TargetFailureCounted' || event.type === 'TargetCapsReset'
-      ? counterKey('target', event.data.targetId)
-      : keysOf(countsOf(event)),
+  key: documentsOf,
   // CallRecounted: an adjusted payout counts on a lane that had no admitted call yet, too.
-  create: { CallAdmitted: create, TargetClaimed: create, CallRecounted: create },
+  create: { ...forAllEvents(BID_EVENTS, create), CallRecounted: create },
   update: {
     ...forAllEvents(events, update),
     TargetCapsReset: (doc) => ({ ...doc, hours: {}, days: {}, months: {}, total: 0, revenueDays: {} }),

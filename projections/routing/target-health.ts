@@ -1,5 +1,8 @@
+import type { Bid } from '../../src/domain/bidding/bid.ts'
 import type { LedgerEvent } from '../../src/domain/routing/counts.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import {
+  healthAfterBid,
   healthAfterConnection,
   healthAfterFailure,
   isTargetFailure,
@@ -11,16 +14,28 @@ import {
 export const healthField = targetHealth.nullable()
 
 /** Health after an event; a caller who gave up is no failure of the target. */
-function healthAfter(health: TargetHealth | null, { type, data }: LedgerEvent): TargetHealth | null {
+function healthAfterDial(health: TargetHealth | null, { type, data }: LedgerEvent): TargetHealth | null {
   if (type === 'ClaimConnected') return healthAfterConnection(health)
   if (type !== 'ClaimReleased' && type !== 'TargetFailureCounted') return health
   return isTargetFailure(data.outcome) ? healthAfterFailure(health, data) : health
 }
 
-/** A document after an event's change of its target's health. */
-export function applyHealth<Doc extends { readonly kind: string; readonly health: TargetHealth | null }>(
-  doc: Doc,
+const { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused } = ledgerEvents
+/** Events that record requests to bidders. */
+export const BID_EVENTS = { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused }
+
+/** The requests to bidders that an event records. */
+export function bidsIn({ type, data }: LedgerEvent): readonly Bid[] {
+  return type in BID_EVENTS && 'bids' in data ? (data.bids ?? []) : []
+}
+
+/** The health of the target of an event, after it. `targetId` is the target's; null for another record. */
+export function healthAfter(
+  health: TargetHealth | null,
+  targetId: string | null,
   event: LedgerEvent,
-): Doc {
-  return doc.kind === 'target' ? { ...doc, health: healthAfter(doc.health, event) } : doc
+): TargetHealth | null {
+  if (targetId === null) return health
+  const asked = bidsIn(event).filter(({ target }) => target.id === targetId)
+  return asked.reduce(healthAfterBid, healthAfterDial(health, event))
 }

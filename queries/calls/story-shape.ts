@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { outboundPing } from '../../src/domain/bidding/outbound-ping.ts'
 import { adjustment, type StoryAttempt, storyAttempt, storyEvent, storyStep } from '../../src/domain/calls/story.ts'
 import { terms } from '../../src/domain/routing/decision.ts'
 import { callOutcome, dialOutcome } from '../../src/domain/shared/call-codes.ts'
@@ -24,7 +25,7 @@ export const storyShape = z
     steps: z.array(storyStep).readonly(),
     attempts: z.array(attempt),
     /** Requests to bidding endpoints. */
-    pings: z.array(z.record(z.string(), z.unknown())),
+    pings: z.array(outboundPing).readonly(),
     money: z.object({
       converted: z.boolean(),
       revenueCents: z.int(),
@@ -83,7 +84,7 @@ export function storyOf(doc: CallDoc, story: StoryDoc): Story {
     summary: { outcome: doc.outcome, sentence: story.summary },
     steps: story.steps,
     attempts: story.attempts.map(attemptOf),
-    pings: [],
+    pings: story.pings,
     money: moneyOf(doc, story),
     events: story.events,
   }

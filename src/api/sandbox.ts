@@ -2,8 +2,10 @@ import { ulid } from 'ulid'
 import { z } from 'zod'
 import { failOver } from '../../commands/routing/fail-over.ts'
 import { routeCall } from '../../commands/routing/route-call.ts'
+import type { Bid } from '../domain/bidding/bid.ts'
 import { type CallState, call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { type BidQuestion, bidsAnsweredAt, bidsField } from '../domain/routing/bids.ts'
 import type { Claim } from '../domain/routing/decision.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { routingKeyIn } from '../domain/routing/sender.ts'
@@ -26,6 +28,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { CommandContext } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
+import { type AskBidders, decideWithBids } from '../reactions/ask-bidders.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { noParams } from './no-params.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
@@ -54,6 +57,7 @@ const playedCall = z.object({ callId: id, ref: z.string(), carrierCallId: z.stri
 export interface SandboxPorts {
   readonly writer: StreamWriter
   readonly simulator: Simulator
+  readonly askBidders: AskBidders
   readonly clock: Clock
   readonly random: Random
   /** Waits until the projections have read the newest events of these types. */
@@ -78,13 +82,20 @@ const failureOf = ({ outcome, sipCode, retryAfterSeconds }: Extract<DialResult, 
   retryAfterSeconds,
 })
 
-/** The dial or the unrouted action that an event decided; null for any other event. */
+/** The dial or the unrouted action that an event decided, and when; null for any other event. */
 function stepOf(event: NewEvent | undefined) {
   if (!event || !isLedger(event)) return null
-  if (event.type === 'CallAdmitted') return event.data
-  if (event.type === 'CallRefused') return { claim: null, unrouted: event.data.unrouted }
-  if (event.type === 'TargetClaimed') return { claim: event.data.claim, unrouted: null }
-  return event.type === 'PlanSpent' ? { claim: null, unrouted: event.data.unrouted } : null
+  if (event.type === 'CallAdmitted') {
+    const { claim, unrouted, bids = [], arrival } = event.data
+    return { claim, unrouted, at: bidsAnsweredAt(bids, arrival.occurredAt) }
+  }
+  if (event.type === 'CallRefused') {
+    const { unrouted, arrival } = event.data
+    return { claim: null, unrouted, at: arrival.occurredAt }
+  }
+  if (event.type === 'TargetClaimed') return { claim: event.data.claim, unrouted: null, at: event.data.occurredAt }
+  if (event.type === 'PlanSpent') return { claim: null, unrouted: event.data.unrouted, at: event.data.occurredAt }
+  return null
 }
 
 const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): DialInput => ({
@@ -94,44 +105,57 @@ const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): Di
   acceptDigit: whisper?.acceptDigit ?? null,
 })
 
-/** Estimates by a dry run how many seconds a call that arrives at an instant (ISO) lasts; a refusal if it cannot be placed. */
+/**
+ * Estimates by dry runs how many seconds a call that arrives at an instant (ISO) lasts; a refusal if it cannot be placed. Bidders
+ * are asked for it once: the call itself gets the same answers.
+ */
 async function estimateSeconds(
-  { writer }: SandboxPorts,
+  { writer, askBidders }: SandboxPorts,
   { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
   caller: CommandContext,
   callId: string,
   seed: number,
   at: string,
 ): Promise<number | Refusal> {
-  let seconds = 0
-  const dials = new Map<string, number>()
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
-  const endsAt = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
-  const dryRun = await writer.dryRun((events) => {
-    if (events.length === 0) {
-      const input = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
-      return { command: routeCall, input }
-    }
-    const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
-    if (!step) return null
-    if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
-    if (!step.claim) return null
-    const dialled = dialledTarget(step.claim)
-    const scriptKey = scriptKeyOf(script, dialled)
-    const nth = dials.get(scriptKey) ?? 0
-    dials.set(scriptKey, nth + 1)
-    const result = dialResultOf(entryFor(script, dialled, nth), dialled)
-    seconds += result.afterSeconds
-    if (result.answered) {
-      seconds += result.talkSeconds
-      return null
-    }
-    return {
-      command: failOver,
-      input: { callId, attempt: step.claim.attempt, ...failureOf(result), occurredAt: endsAt() },
-    }
-  }, caller)
+  const arrival = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
+  const rounds = new Map<number, readonly Bid[]>()
+  const bidsOf = (round: number) => rounds.get(round) ?? []
+  const ask = async (question: BidQuestion) => {
+    const bids = await askBidders(caller.workspaceId, question)
+    rounds.set(question.round, [...bidsOf(question.round), ...bids])
+    return bids
+  }
+  let seconds = 0
+  const run = () => {
+    const dials = new Map<string, number>()
+    return writer.dryRun((events) => {
+      if (events.length === 0) return { command: routeCall, input: { ...arrival, ...bidsField(bidsOf(0)) } }
+      const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
+      if (!step) return null
+      seconds = (Date.parse(step.at) - Date.parse(at)) / 1_000
+      if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
+      if (!step.claim) return null
+      const dialled = dialledTarget(step.claim)
+      const scriptKey = scriptKeyOf(script, dialled)
+      const nth = dials.get(scriptKey) ?? 0
+      dials.set(scriptKey, nth + 1)
+      const result = dialResultOf(entryFor(script, dialled, nth), dialled)
+      seconds += result.afterSeconds
+      if (result.answered) {
+        seconds += result.talkSeconds
+        return null
+      }
+      const { attempt } = step.claim
+      const occurredAt = new Date(Date.parse(at) + seconds * 1_000).toISOString()
+      return {
+        command: failOver,
+        input: { callId, attempt, ...failureOf(result), ...bidsField(bidsOf(attempt)), occurredAt },
+      }
+    }, caller)
+  }
+  const dryRun = await decideWithBids(ask, run)
   if (isRefusal(dryRun)) return dryRun
   return Math.min(seconds, callerHangsUpAfterSeconds ?? Number.POSITIVE_INFINITY)
 }

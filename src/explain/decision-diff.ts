@@ -5,7 +5,9 @@ import { recordDial } from '../../commands/calls/record-dial.ts'
 import { recordPlanSpent } from '../../commands/calls/record-plan-spent.ts'
 import { failOver } from '../../commands/routing/fail-over.ts'
 import { routeCall } from '../../commands/routing/route-call.ts'
+import type { Bid } from '../domain/bidding/bid.ts'
 import type { callEvents } from '../domain/calls/call.ts'
+import { bidsField } from '../domain/routing/bids.ts'
 import type { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import { type Meta, matchEvent, type NewEvent, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
@@ -45,11 +47,18 @@ function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' |
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
   // `seed` is an input of the command's context.
   const { seed: _seed, ...inputs } = data.inputs
-  return { callId, command: routeCall, input: { callId, carrierCallId, to, caller, ...inputs, occurredAt } }
+  const { bids = [] } = data
+  const input = { callId, carrierCallId, to, caller, ...inputs, ...bidsField(bids), occurredAt }
+  return { callId, command: routeCall, input }
 }
 
-/** Reconstructs the input of a ledger decision on a call from its first event. */
-export const ledgerDecisionInput = matchEvent<
+/** The bids that a failover was given: its next step records them. */
+const bidsOfFailover = matchEvent<Pick<typeof ledgerEvents, 'TargetClaimed' | 'PlanSpent'>, readonly Bid[]>({
+  TargetClaimed: ({ data }) => data.bids ?? [],
+  PlanSpent: ({ data }) => data.bids ?? [],
+})
+
+const inputOfEvent = matchEvent<
   Pick<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused' | 'ClaimReleased'>,
   DecisionInput
 >({
@@ -57,6 +66,14 @@ export const ledgerDecisionInput = matchEvent<
   CallRefused: arrivalInput,
   ClaimReleased: ({ data }) => ({ callId: data.callId, command: failOver, input: data }),
 })
+
+/** Reconstructs the input of a ledger decision on a call from its events; undefined for a decision of another kind. */
+export function ledgerDecisionInput(events: readonly RecordedEvent[]): DecisionInput | undefined {
+  const [input] = events.flatMap((event) => inputOfEvent(event) ?? [])
+  if (input?.command !== failOver) return input
+  const bids = events.flatMap((event) => bidsOfFailover(event) ?? [])
+  return { ...input, input: { ...(input.input as object), ...bidsField(bids) } }
+}
 
 /** The command of a decision on a call's stream, by its first event. Its input is the ledger event that caused it. */
 export const callCommandFor = matchEvent<

@@ -69,8 +69,8 @@ async function ledgerDecisionsOn(
   for await (const decided of readDecisions(log, ledger, streamOf(ledger, workspaceId))) {
     const { state } = decided.before
     if (ledgerDecisions.length > 0 && !state.calls.get(callId)?.live) return ledgerDecisions
-    const input = decided.events.map(ledgerDecisionInput).find((one) => one?.callId === callId)
-    if (input) ledgerDecisions.push({ ...input, decided })
+    const input = ledgerDecisionInput(decided.events)
+    if (input?.callId === callId) ledgerDecisions.push({ ...input, decided })
     onProgress(state.seq, seq)
   }
   return ledgerDecisions

@@ -4,10 +4,12 @@ import type { HttpServer } from '../adapters/http/server.ts'
 import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
+import { type AskBidders, createBidders } from '../reactions/ask-bidders.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
@@ -28,6 +30,7 @@ export interface App {
   readonly writer: StreamWriter
   readonly effects: PlatformEffects
   readonly secrets: Secrets
+  readonly askBidders: AskBidders
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
@@ -60,17 +63,19 @@ export async function openApp(
   let address = addressOf(config, config.port)
   const core = await openCore(config, logger)
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
-  const effects = openEffects(core, () => carrier.carrier, logger)
+  const egress = openEgress({ allowed: config.egressAllowed, clock })
+  const configuration = (workspaceId: string) => writer.stateOf(workspace, workspaceId)
+  const askBidders = createBidders({ egress, secrets, random: core.random, configuration })
+  const effects = openEffects(core, { carrier: () => carrier.carrier, askBidders }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const stop = new AbortController()
   if (config.roles.has('command-api') || config.roles.has('worker')) void writer.buildSnapshots(entities, stop.signal)
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
-  const egress = openEgress({ allowed: config.egressAllowed, clock })
   const isSessionValid = createSessionCheck(readSide.credentials, clock)
   const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })
   const awaitTypes = async (types: readonly string[]) =>
     awaitProjections(positions, projections, types, core.newestAppendOf(types))
-  const routes = buildRoutes(config, { core, carrier, effects, egress, live, awaitProjections: awaitTypes })
+  const routes = buildRoutes(config, { core, carrier, effects, egress, askBidders, live, awaitProjections: awaitTypes })
   const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })
 
   return {
@@ -78,6 +83,7 @@ export async function openApp(
     writer,
     effects,
     secrets,
+    askBidders,
     readSide,
     simulator: carrier.simulator,
     awaitProjections: awaitTypes,

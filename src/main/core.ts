@@ -112,12 +112,12 @@ export async function openCore(config: Config, logger: Logger) {
 /** The effects of events, run at once in the process that appended them; one that fails is left to its reaction. */
 export function openEffects(
   { writer, ops, owner, metrics, routingKeyUses }: Core,
-  carrier: Parameters<typeof createPlatformEffects>[0]['carrier'],
+  ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'askBidders'>,
   logger: Logger,
 ) {
   return createPlatformEffects({
     writer,
-    carrier,
+    ...ports,
     clock,
     claims: { ops, owner },
     onRoutingKeyUse: routingKeyUses.add,

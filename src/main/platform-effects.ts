@@ -1,5 +1,6 @@
 import { secretHash } from '../api/secret-hash.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { bidsField } from '../domain/routing/bids.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { routingKeyOf } from '../domain/routing/sender.ts'
 import type { RoutingKeyUse } from '../domain/supply/routing-key-use.ts'
@@ -8,6 +9,7 @@ import type { AnyReaction } from '../kernel/reaction.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
+import { type AskBidders, decideWithBids } from '../reactions/ask-bidders.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { callJobHandlers } from '../reactions/call-job-handlers.ts'
 import { commandFor } from '../reactions/notice-commands.ts'
@@ -64,13 +66,14 @@ async function routingKeyUse(
 export function createPlatformEffects(options: {
   readonly writer: StreamWriter
   readonly carrier: () => Carrier
+  readonly askBidders: AskBidders
   readonly clock: Clock
   readonly claims: Claimant
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
   /** Receives each use of a routing key by a call. */
   readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
 }): PlatformEffects {
-  const { writer, carrier, onRoutingKeyUse = () => undefined, ...rest } = options
+  const { writer, carrier, askBidders, onRoutingKeyUse = () => undefined, ...rest } = options
   const effects = createEffects<NumberTools>({
     ...rest,
     writer,
@@ -82,6 +85,7 @@ export function createPlatformEffects(options: {
       get carrier() {
         return carrier()
       },
+      askBidders,
       configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
     }),
   })
@@ -90,7 +94,7 @@ export function createPlatformEffects(options: {
     async handleCarrierNotice(notice) {
       const { command, input } = commandFor(notice, secretHash)
       const { workspaceId, callId } = notice
-      const outcome = await effects.handle(command, input, {
+      const context = {
         workspaceId,
         actor: CARRIER,
         commandId: newCommandId(),
@@ -98,7 +102,11 @@ export function createPlatformEffects(options: {
         causationId: null,
         surface: CARRIER.type,
         ip: null,
-      })
+      }
+      const outcome = await decideWithBids(
+        (question) => askBidders(workspaceId, question),
+        (bids) => effects.handle(command, { ...input, ...bidsField(bids) }, context),
+      )
       // The error makes the carrier send the notice again; without it the notice would be lost.
       if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
       if (isRefusal(outcome)) return

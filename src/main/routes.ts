@@ -12,6 +12,7 @@ import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
+import type { AskBidders } from '../reactions/ask-bidders.ts'
 import type { OpenCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
@@ -25,6 +26,7 @@ export interface RouteParts {
   readonly carrier: OpenCarrier
   readonly effects: PlatformEffects
   readonly egress: Egress
+  readonly askBidders: AskBidders
   readonly live: LiveStream
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
 }
@@ -43,12 +45,19 @@ function readRoutes({ core, carrier, live }: RouteParts): readonly ApiRoute[] {
 }
 
 /** Routes of the role `command-api`: commands of customers and operators, the carrier's webhooks, and the sandbox. */
-function commandRoutes({ core, carrier, effects, egress, awaitProjections }: RouteParts): readonly ApiRoute[] {
+function commandRoutes({
+  core,
+  carrier,
+  effects,
+  egress,
+  askBidders,
+  awaitProjections,
+}: RouteParts): readonly ApiRoute[] {
   const { readSide, writer, positions, views, ops, secrets, clock, random } = core
   const { simulator, telnyx } = carrier
   return [
     ...(telnyx ? telnyxRoutes(telnyx) : []),
-    ...(simulator ? sandboxRoutes({ writer, simulator, clock, random, awaitProjections }) : []),
+    ...(simulator ? sandboxRoutes({ writer, simulator, askBidders, clock, random, awaitProjections }) : []),
     ...writeRoutes({
       writer,
       queries: readSide.queries,

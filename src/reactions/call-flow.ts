@@ -11,11 +11,13 @@ import { recountCall } from '../../commands/routing/recount-call.ts'
 import { releaseCall } from '../../commands/routing/release-call.ts'
 import { call } from '../domain/calls/call.ts'
 import { walletEvents } from '../domain/money/wallet.ts'
+import { bidsField } from '../domain/routing/bids.ts'
 import { laneKeyOf, type UnroutedAction } from '../domain/routing/decision.ts'
 import { ledger } from '../domain/routing/ledger.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { defineReaction } from '../kernel/reaction.ts'
 import type { ReleaseCommand } from '../ports/carrier.ts'
+import { decideWithBids } from './ask-bidders.ts'
 import type { FlowTools } from './tools.ts'
 
 const RELEASES: Readonly<Record<UnroutedAction['action'], (unrouted: UnroutedAction) => ReleaseCommand['action']>> = {
@@ -78,11 +80,15 @@ export const callFlow = defineReaction({
         at: occurredAt,
       })
     },
-    TargetFailed: async ({ run }, event) => {
+    TargetFailed: async ({ run, askBidders }, event) => {
       const { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt } = event.data
       // After the caller hung up there is no failover: the end of the call releases its claim.
       const failure = { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt }
-      if (outcome !== 'abandoned') await run(failOver, failure, event)
+      if (outcome === 'abandoned') return
+      await decideWithBids(
+        (question) => askBidders(workspaceOf(event), question),
+        (bids) => run(failOver, { ...failure, ...bidsField(bids) }, event),
+      )
     },
     TargetAnswered: ({ run }, event) => {
       const { callId, attempt, occurredAt } = event.data

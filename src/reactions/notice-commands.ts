@@ -15,7 +15,7 @@ type Digest = (secret: string) => string
 
 interface NoticeCommand {
   readonly command: AnyCommand
-  readonly input: unknown
+  readonly input: Readonly<Record<string, unknown>>
 }
 
 const COMMANDS: { readonly [Type in keyof Notices]: (notice: Notices[Type], digest: Digest) => NoticeCommand } = {

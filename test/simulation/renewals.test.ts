@@ -16,6 +16,7 @@ import { runProjections } from '../../src/runtime/projections/projection-runner.
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { createTenant, execute } from '../../src/seed/tenants.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
+import { askNobody } from '../support/fixtures/ask-nobody.ts'
 import { lookUpIn } from '../support/fixtures/look-up-in.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
@@ -69,6 +70,7 @@ function machine() {
       lookUp: lookUpIn(log, store, clock),
     })
     const flow = createPlatformEffects({
+      askBidders: askNobody,
       writer,
       carrier: () => nobody,
       clock,

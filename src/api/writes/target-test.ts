@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
+import { bidderSentence, readBid } from '../../domain/bidding/bid.ts'
+import { createTestRequest } from '../../domain/bidding/bid-request.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
-import { bidAnswer, bidResultOf, readBidAnswer, storedPathProblem } from '../../domain/demand/bid-answer.ts'
+import { bidAnswer, storedPathProblem } from '../../domain/demand/bid-answer.ts'
 import type { Endpoint, Rtb } from '../../domain/demand/endpoint.ts'
 import { destinationOf, refuseNoDestination, type Target, targetTestResult } from '../../domain/demand/target.ts'
-import { createTestPing } from '../../domain/demand/test-ping.ts'
+import type { Named } from '../../domain/shared/fields.ts'
 import { RTB, SECONDS } from '../../domain/shared/limits.ts'
 import { refuseArchived, refuseNotFound } from '../../domain/shared/refusals.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { EgressResponse } from '../../ports/egress.ts'
-import { bidHeaderPlace } from '../../ports/sealed-places.ts'
+import { openBidHeaders } from '../../reactions/ask-bidders.ts'
 import { defineWriteRoute, type Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -62,6 +64,12 @@ async function dial(
   }
 }
 
+/** The bidder under test. */
+interface BidderUnderTest extends Pick<Target, 'id' | 'name' | 'externalRef'> {
+  readonly workspaceId: string
+  readonly buyer: Named
+}
+
 type BidderResult = Omit<TestResponse, 'latencyMs'>
 
 function failed(error: string, result: 'timeout' | 'error' = 'error'): BidderResult {
@@ -69,48 +77,37 @@ function failed(error: string, result: 'timeout' | 'error' = 'error'): BidderRes
 }
 
 /** What a bidder's answer amounts to. */
-function bidderResult(rtb: Rtb, answer: EgressResponse): BidderResult {
-  if (!answer.ok) return failed(answer.sentence, answer.failure === 'timeout' ? 'timeout' : 'error')
-  const { status, body } = answer
-  if (status === 204) return { ok: true, result: 'no_bid', parsed: null, error: null }
-  if (status < 200 || status > 299) return failed(`The bidder answered with status ${status}.`)
-  const reading = readBidAnswer(rtb, body)
-  if (!reading.ok) return failed(reading.sentence)
-  return { ok: true, result: bidResultOf(reading.answer), parsed: reading.answer, error: null }
+function bidderResult(rtb: Rtb, response: EgressResponse): BidderResult {
+  const { status, answer, problem } = readBid(rtb, response)
+  if (status === 'timeout' || status === 'error') return failed(bidderSentence('The bidder', problem ?? ''), status)
+  return { ok: true, result: status, parsed: answer, error: null }
 }
 
 /** One ping, marked as a test; none where the answer could not be read. */
 async function ping(
-  { egress, secrets }: WriteTools,
-  { workspaceId, targetId }: TargetKey,
+  { egress, secrets, random, clock }: WriteTools,
+  { id, name, externalRef, workspaceId, buyer }: BidderUnderTest,
   rtb: Rtb,
   bidUrl: string,
 ): Promise<TestResponse> {
   const refused = storedPathProblem(rtb)
   if (refused !== null) return { latencyMs: 0, ...failed(refused) }
-  const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [
-    name,
-    secrets.unseal(value, bidHeaderPlace(workspaceId, targetId, name)),
-  ])
-  const request = {
-    ...createTestPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
-    timeoutMs: rtb.timeoutMs,
-    maxBytes: RTB.answerBytes,
-  }
-  const answer = await egress.send(request)
+  const opened = { ...rtb, bidUrl, bidHeaders: openBidHeaders(secrets, workspaceId, id, rtb.bidHeaders) }
+  const bidder = { bidId: random.uuid(), target: { id, name, ref: externalRef }, buyer }
+  const request = createTestRequest(opened, bidder, new Date(clock.now()).toISOString())
+  const answer = await egress.send({ ...request, timeoutMs: rtb.timeoutMs, maxBytes: RTB.answerBytes })
   return { latencyMs: Math.round(answer.ms), ...bidderResult(rtb, answer) }
 }
 
 function runTest(
   tools: WriteTools,
   workspaceId: string,
-  target: Target,
+  { target, buyer }: { readonly target: Target; readonly buyer: Named },
   destination: string,
 ): Promise<TestResponse> | null {
   const { id: targetId, endpoint, rtb } = target
-  const key = { workspaceId, targetId }
-  if (rtb) return ping(tools, key, rtb, destination)
-  return endpoint && dial(tools, key, destination, endpoint)
+  if (rtb) return ping(tools, { ...target, workspaceId, buyer }, rtb, destination)
+  return endpoint && dial(tools, { workspaceId, targetId }, destination, endpoint)
 }
 
 /** Tests a target: one dial or one ping, which books and counts nothing. */
@@ -124,12 +121,13 @@ export const testTarget: Write = defineWriteRoute({
   responses: { 200: testResponse },
   rejects: [...recordTargetTest.rejects, 'conflict'],
   async run({ params: { id }, tenant: { workspaceId }, tools, execute }) {
-    const { targets } = await tools.writer.stateOf(workspace, workspaceId)
+    const { targets, buyers } = await tools.writer.stateOf(workspace, workspaceId)
     const target = targets.get(id)
     if (!target) return refuseNotFound('target')
     if (target.status === 'archived') return refuseArchived('Target')
     const destination = destinationOf(target)
-    const trial = destination === null ? null : runTest(tools, workspaceId, target, destination)
+    const buyer = { id: target.buyerId, name: buyers.get(target.buyerId)?.name ?? '' }
+    const trial = destination === null ? null : runTest(tools, workspaceId, { target, buyer }, destination)
     if (!trial) return refuseNoDestination()
     const body = await trial
     const occurredAt = new Date(tools.clock.now()).toISOString()

@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { cents, id, instant } from '../../kernel/wire.ts'
+import { bids } from '../routing/bids.ts'
 import { bookedFor } from '../routing/counted-call.ts'
 import {
   type Arrival,
@@ -30,6 +31,7 @@ export const callEvents = {
     terms,
     /** Names of the targets on the plan, in order. */
     plan: z.array(named).readonly(),
+    bids,
   }),
   TargetDialed: z.object({
     ...callKey,
@@ -37,6 +39,7 @@ export const callEvents = {
     recordCall: z.boolean(),
     claim,
     skipped: z.array(skip).readonly(),
+    bids,
   }),
   TargetFailed: z.object({
     ...callKey,
@@ -58,7 +61,13 @@ export const callEvents = {
     rangSeconds: z.int(),
     whisperAccepted: z.boolean().nullable(),
   }),
-  CallUnrouted: z.object({ ...callKey, carrierCallId: z.string(), unrouted, skipped: z.array(skip).readonly() }),
+  CallUnrouted: z.object({
+    ...callKey,
+    carrierCallId: z.string(),
+    unrouted,
+    skipped: z.array(skip).readonly(),
+    bids,
+  }),
   CallEnded: z.object({
     ...callKey,
     carrierCallId: z.string(),

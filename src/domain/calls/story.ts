@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
+import type { Bid } from '../bidding/bid.ts'
 import { figures } from '../money/figures.ts'
 import type { Skip, Terms } from '../routing/decision.ts'
 import { withheldBecause } from '../routing/payout-withholding.ts'
@@ -125,9 +126,26 @@ function planStep({ arrival: { occurredAt: at }, plan }: DataOf<'CallArrived'>):
   }
 }
 
+/** One step for each request to a bidder. */
+export function pingSteps(bids: readonly Bid[] = []): readonly StoryStep[] {
+  return bids.map(({ bidId, target, status, sentence, answeredAt: at, ...bid }) => {
+    const { latencyMs, httpStatus, bidCents, rawBidCents, rejectCode, rejectReason } = bid
+    const figures = { latencyMs, httpStatus, bidCents, rawBidCents, rejectCode, rejectReason }
+    return {
+      at,
+      step: 'ping',
+      title: `Asked ${target.name} for a price`,
+      sentence,
+      tone: status === 'bid' ? 'info' : 'warning',
+      detail: { bidId, targetId: target.id, targetName: target.name, status, ...figures },
+    }
+  })
+}
+
 /** Steps of an arrival; a call refused at the gates has no plan. */
 export function arrivalSteps(data: DataOf<'CallArrived'>): readonly StoryStep[] {
-  return [incomingStep(data), gatesStep(data), ...(data.gates.failed === null ? [planStep(data)] : [])]
+  const planned = data.gates.failed === null ? [planStep(data)] : []
+  return [incomingStep(data), gatesStep(data), ...planned, ...pingSteps(data.bids)]
 }
 
 /** Targets that were busy when the plan was made: a later step of theirs is of the second try (Supplement §6, Dial). */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { toCents } from '../money/money.ts'
-import { CENTS } from '../shared/limits.ts'
+import { CENTS, REJECT_CODE } from '../shared/limits.ts'
 import { type Json, pathProblem, valueAtPath } from './bid-path.ts'
 import type { Rtb } from './endpoint.ts'
 
@@ -62,15 +62,21 @@ const priceValue = z
       .transform(Number),
   ])
   .pipe(z.number().min(0))
+/** A reject reason that is a number, as the ping ledger's filter takes it. */
+const rejectCode = z.int().min(0).max(REJECT_CODE.max)
 const textValue = z.union([z.string(), z.number().transform(String)])
 const ACCEPTED_VALUES: readonly unknown[] = [true, 1, 'true', 'yes', '1']
 
 /** A bidder's reject reason is shown up to this length, and not stored. */
 const REASON_MAX = 300
 
+/** A bidder's price in cents, before it is rounded. */
+const inCents = (raw: number, { bidUnit }: Pick<Rtb, 'bidUnit'>) => raw * (bidUnit === 'dollars' ? 100 : 1)
+
 /** The bid in cents: modified first, then clamped to floor and ceiling (Supplement §5). */
-function bidCents(raw: number, { bidUnit, modifierPct, minBidCents, maxBidCents }: Rtb): number {
-  const modified = toCents(raw * (bidUnit === 'dollars' ? 100 : 1) * (1 + modifierPct / 100))
+function bidCents(raw: number, rtb: Rtb): number {
+  const { modifierPct, minBidCents, maxBidCents } = rtb
+  const modified = toCents(inCents(raw, rtb) * (1 + modifierPct / 100))
   return Math.min(Math.max(modified, minBidCents ?? 0), maxBidCents ?? CENTS.price, CENTS.price)
 }
 
@@ -84,7 +90,14 @@ function parseJson(text: string): Json | undefined {
 
 /** A bidder's answer as read, or a sentence that says why it is not. */
 export type BidParseResult =
-  | { readonly ok: true; readonly answer: BidAnswer }
+  | {
+      readonly ok: true
+      readonly answer: BidAnswer
+      /** The price as the bidder gave it, in cents; null where there is none. */
+      readonly rawCents: number | null
+      /** The reject reason where it is a number. */
+      readonly rejectCode: number | null
+    }
   | { readonly ok: false; readonly sentence: string }
 
 /** Reads a bidder's answer by the target's paths, with `DEFAULT_PATHS` where one is not set. */
@@ -94,10 +107,10 @@ export function readBidAnswer(rtb: Rtb, text: string): BidParseResult {
   const body = parseJson(text)
   return body === undefined
     ? { ok: false, sentence: "The bidder's answer is not JSON." }
-    : { ok: true, answer: answerIn(rtb, body) }
+    : { ok: true, ...answerIn(rtb, body) }
 }
 
-function answerIn(rtb: Rtb, body: Json): BidAnswer {
+function answerIn(rtb: Rtb, body: Json): Omit<Extract<BidParseResult, { readonly ok: true }>, 'ok'> {
   const at = (name: keyof typeof DEFAULT_PATHS) => valueAtPath(rtb[name] ?? DEFAULT_PATHS[name], body)
   const number = (name: keyof typeof DEFAULT_PATHS) => priceValue.safeParse(at(name)).data ?? null
   const text = (name: keyof typeof DEFAULT_PATHS) => textValue.safeParse(at(name)).data ?? null
@@ -107,12 +120,16 @@ function answerIn(rtb: Rtb, body: Json): BidAnswer {
     rtb.acceptValue === null ? ACCEPTED_VALUES.includes(accept) : textValue.safeParse(accept).data === rtb.acceptValue
   const raw = number('bidPath')
   return {
-    accepted: isSilent || isAccepted,
-    amountCents: raw === null || raw === 0 ? null : bidCents(raw, rtb),
-    destination: text('destinationPath'),
-    durationSeconds: floorOrNull(number('durationPath')),
-    expiresInSeconds: floorOrNull(number('expiresPath')),
-    rejectReason: text('rejectPath')?.slice(0, REASON_MAX) ?? null,
+    answer: {
+      accepted: isSilent || isAccepted,
+      amountCents: raw === null || raw === 0 ? null : bidCents(raw, rtb),
+      destination: text('destinationPath'),
+      durationSeconds: floorOrNull(number('durationPath')),
+      expiresInSeconds: floorOrNull(number('expiresPath')),
+      rejectReason: text('rejectPath')?.slice(0, REASON_MAX) ?? null,
+    },
+    rawCents: raw === null ? null : Math.min(toCents(inCents(raw, rtb)), Number.MAX_SAFE_INTEGER),
+    rejectCode: rejectCode.safeParse(at('rejectPath')).data ?? null,
   }
 }
 

@@ -1,18 +1,20 @@
+import type { Bid } from '../bidding/bid.ts'
 import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { WalletState } from '../money/wallet.ts'
 import { areaCodeOf, stateOf } from '../shared/nanp.ts'
 import { laneId, reopenedKeyId } from '../supply/lane.ts'
 import type { TrackingNumber } from '../supply/number.ts'
+import { type BidQuestion, bidSubjectOf, bidsAnsweredAt, bidsField } from './bids.ts'
 import type { BlocklistState } from './blocklist.ts'
 import { callerKey, connectionKey, type LastSeen } from './callers.ts'
 import { type Arrival, callRef, laneKeyOf, type RoutingSettings } from './decision.ts'
 import { evaluateGates, isRepeatCaller } from './gates.ts'
 import type { LedgerState } from './ledger.ts'
-import { orderedPlan } from './plan.ts'
+import { campaignPlan, orderedPlan } from './plan.ts'
 import type { Sender } from './sender.ts'
 import { termsFor } from './terms.ts'
-import { planTargets } from './waterfall.ts'
+import { planTargets, unaskedBidders } from './waterfall.ts'
 
 /** All inputs of the decision on an arriving call: the same inputs give the same decision. */
 export interface ArrivalInput {
@@ -29,6 +31,8 @@ export interface ArrivalInput {
   readonly caller: string | null
   readonly lastSeen: LastSeen
   readonly seed: number
+  /** Bids that were asked for this decision. */
+  readonly bids: readonly Bid[]
   readonly at: string
 }
 
@@ -93,10 +97,10 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
 
 /**
  * The decision on an arriving call as one pure function: gates, terms, plan, skips and the first claim (Architecture §3,
- * "Routing is one decision"). Returns one ledger event, which holds all of it.
+ * "Routing is one decision"). Returns one ledger event, which holds all of it, or what bidders have to be asked first.
  */
 export function decideArrival(arriving: ArrivalInput) {
-  const { workspace, ledger, sender, routingKeyHash, caller, seed, lastSeen, at } = arriving
+  const { workspace, ledger, sender, routingKeyHash, caller, seed, bids, lastSeen, at } = arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
@@ -112,17 +116,11 @@ export function decideArrival(arriving: ArrivalInput) {
     const gates = { passed: gateResult.passed, failed: code }
     return {
       type: 'CallRefused',
-      data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted } },
+      data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted }, ...bidsField(bids) },
     } as const
   }
   const gates = { passed: gateResult.passed, failed: null }
-  const ordered = orderedPlan(workspace, campaign, seed)
-  const sticks = campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
-  const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null
-  const plan = first
-    ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))
-    : ordered
-  const { skipped, claim, unrouted } = planTargets({
+  const search = {
     workspace,
     ledger,
     caller,
@@ -130,12 +128,33 @@ export function decideArrival(arriving: ArrivalInput) {
     tags,
     campaignStates: settings.states,
     lastSeen,
-    at,
-    plan,
+    bids,
+    at: bidsAnsweredAt(bids, at),
+    plan: campaignPlan(workspace, campaign),
     settings,
     campaignName: campaign.name,
     dialedNumber,
     attempts: 0,
+  }
+  const question = (targetIds: readonly string[]): BidQuestion => ({
+    subject: bidSubjectOf(arrival, campaign, search.at),
+    targetIds,
+    budgetMs: Math.max(0, Date.parse(settings.deadline) - Date.parse(search.at)),
+    round: 0,
   })
-  return { type: 'CallAdmitted', data: { ...facts, gates, settings, plan, skipped, claim, unrouted } } as const
+  const together = campaign.routingMode === 'highest_bid' ? unaskedBidders(search) : []
+  if (together.length > 0) return question(together)
+  const ordered = orderedPlan(workspace, campaign, seed, bids)
+  const sticks = campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
+  const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null
+  const plan = first
+    ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))
+    : ordered
+  const found = planTargets({ ...search, plan })
+  if ('unasked' in found) return question(found.unasked)
+  const { skipped, claim, unrouted } = found
+  return {
+    type: 'CallAdmitted',
+    data: { ...facts, gates, settings, plan, skipped, claim, unrouted, ...bidsField(bids) },
+  } as const
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
+import { bid } from '../bidding/bid.ts'
 import { campaignSettings } from '../campaigns/campaign.ts'
 import { payout, percent, price } from '../money/money.ts'
 import { attribution, skipReason, unroutedReason } from '../shared/call-codes.ts'
@@ -81,9 +82,11 @@ export const planned = z.object({
   targetName: z.string(),
   priority: z.int(),
   weight: z.int(),
-  /** Route override, else the target's own price; 0 for a delivery target. */
+  /** Route override, else the target's own price; 0 for a delivery target. With a bid, the bid. */
   revenueCents: price,
   durationThresholdSeconds: z.int(),
+  /** A bidder's bid, where it was asked before its turn. */
+  bid: bid.pick({ bidId: true, destination: true }).extend({ expiresAt: instant }).optional(),
 })
 export type Planned = Readonly<z.infer<typeof planned>>
 
@@ -102,6 +105,8 @@ export const claim = z.object({
   durationThresholdSeconds: z.int(),
   capCountsOn: z.enum(['claimed', 'connected', 'converted']),
   occurredAt: instant,
+  /** The bid at which the call goes to a bidder. */
+  bidId: id.optional(),
 })
 export type Claim = Readonly<z.infer<typeof claim>>
 

@@ -96,7 +96,7 @@ function checkDuplicate({ target, caller, lastSeen, at }: Candidate): SkipDetail
 
 /**
  * The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `checkEligibility` is the one
- * interpreter. The document's last three reasons come from bidders' answers.
+ * interpreter. The document's last three reasons come from bidders' answers (`bids.ts`).
  */
 const RULES: readonly Rule[] = [
   {
@@ -109,7 +109,7 @@ const RULES: readonly Rule[] = [
   },
   {
     reason: 'no_destination',
-    check: ({ target }) => (target.type !== 'rtb' && destinationOf(target) ? null : { sentence: NOTHING_TO_DIAL }),
+    check: ({ target }) => (destinationOf(target) ? null : { sentence: NOTHING_TO_DIAL }),
   },
   { reason: 'suppressed', check: checkSuppression },
   {

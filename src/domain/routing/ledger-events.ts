@@ -3,6 +3,7 @@ import { id, instant } from '../../kernel/wire.ts'
 import { figures } from '../money/figures.ts'
 import { gateCode } from '../shared/call-codes.ts'
 import { sha256 } from '../shared/fields.ts'
+import { bids } from './bids.ts'
 import { bookedFor } from './counted-call.ts'
 import { arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
 import { targetCapped } from './notified-caps.ts'
@@ -12,6 +13,12 @@ const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
 /** Inputs of a decision beside the folds that it read. What its look-ups found is in the event's metadata (`recalled`). */
 const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable() })
+
+/** Bids of a decision after the arrival, and the call that they were asked for. */
+const askedBids = {
+  bids,
+  asked: arrival.pick({ ref: true, campaign: true, publisher: true }).optional(),
+}
 
 /** The target's caps were reset after the claim: the call counts on the buyer only. */
 const resetSince = z.boolean()
@@ -38,10 +45,13 @@ export const ledgerEvents = {
     claim: claim.nullable(),
     unrouted: unrouted.nullable(),
     inputs,
+    bids,
   }),
-  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs }),
-  TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly() }),
-  PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted }),
+  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs, bids }),
+  TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly(), ...askedBids }),
+  PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted, ...askedBids }),
+  /** Bidders were asked for a decision that was no longer needed: the call had been routed, or was over. */
+  BidsUnused: z.object({ ...callKey, ...askedBids }),
   ClaimReleased: z.object({ ...callKey, attempt: z.int(), targetId: id, buyerId: id, ...dialFailure.shape }),
   /** A failure reported after its call was released: it changes only the target's health. */
   TargetFailureCounted: z.object({ ...callKey, attempt: z.int(), targetId: id, ...dialFailure.shape }),

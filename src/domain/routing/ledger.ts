@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import type { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { createWindowedMap, deleteEntry, getEntry, type WindowedMap } from '../../kernel/windowed-map.ts'
+import type { Bid } from '../bidding/bid.ts'
 import { setEntry } from '../shared/windowed-map.ts'
 import {
   admissionSightings,
@@ -17,7 +18,13 @@ import type { Claim, Planned } from './decision.ts'
 import { ledgerEvents } from './ledger-events.ts'
 import { addNotifiedCap, NO_NOTIFIED_CAPS, type NotifiedCaps } from './notified-caps.ts'
 import { isAwaitingSettlement, type OpenCall } from './open-call.ts'
-import { type DialFailure, healthAfterFailure, isTargetFailure, type TargetHealth } from './target-health.ts'
+import {
+  type DialFailure,
+  healthAfterBid,
+  healthAfterFailure,
+  isTargetFailure,
+  type TargetHealth,
+} from './target-health.ts'
 
 /** A dial: its attempt, and the target and buyer that it was to reach. */
 export type Dial = Pick<Claim, 'attempt' | 'target' | 'buyer' | 'externalRef'>
@@ -93,6 +100,14 @@ function restOfPlan({ plan, skipped, claim }: z.infer<typeof ledgerEvents.CallAd
   return [...eligible, ...busy]
 }
 
+/** The health of targets after the requests to their bidders. */
+function applyBids(health: LedgerState['health'], bids: readonly Bid[] = []): LedgerState['health'] {
+  return bids.reduce((map, bid) => {
+    const after = healthAfterBid(map.get(bid.target.id) ?? null, bid)
+    return after === null || after.consecutiveFailures === 0 ? map.delete(bid.target.id) : map.set(bid.target.id, after)
+  }, health)
+}
+
 /** A target's health after one more failed dial; a caller who gave up is no failure of the target. */
 function applyFailure(state: LedgerState, targetId: string, failure: DialFailure): LedgerState {
   if (!isTargetFailure(failure.outcome)) return state
@@ -106,8 +121,8 @@ function applyFailure(state: LedgerState, targetId: string, failure: DialFailure
  */
 export const ledger = defineEntity({
   name: 'ledger',
-  // 5: windowed maps in layers.
-  version: 5,
+  // 6: requests to bidders count for the health of their targets.
+  version: 6,
   longLived: true,
   events: ledgerEvents,
   initial,
@@ -133,10 +148,13 @@ export const ledger = defineEntity({
         calls: state.calls.set(callId, open),
         seenCalls: setEntry(state.seenCalls, callId, true, at),
         callers: addSightings(state.callers, admissionSightings(arrival), at),
+        health: applyBids(state.health, event.data.bids),
       }
     },
-    CallRefused: (state, { data: { arrival }, meta }) => ({
+    BidsUnused: (state, { data: { bids } }) => ({ ...state, health: applyBids(state.health, bids) }),
+    CallRefused: (state, { data: { arrival, bids }, meta }) => ({
       ...state,
+      health: applyBids(state.health, bids),
       seq: arrival.seq,
       seenCalls: setEntry(state.seenCalls, arrival.callId, true, meta.at),
     }),
@@ -147,6 +165,7 @@ export const ledger = defineEntity({
       return {
         ...state,
         counters: countersAfter(state.counters, event, null, event.meta.at),
+        health: applyBids(state.health, event.data.bids),
         calls: open
           ? state.calls.set(callId, {
               ...open,
@@ -158,9 +177,10 @@ export const ledger = defineEntity({
           : state.calls,
       }
     },
-    PlanSpent: (state, { data: { callId } }) => {
+    PlanSpent: (state, { data: { callId, bids } }) => {
       const open = state.calls.get(callId)
-      return open ? { ...state, calls: state.calls.set(callId, { ...open, plan: [] }) } : state
+      const health = applyBids(state.health, bids)
+      return open ? { ...state, health, calls: state.calls.set(callId, { ...open, plan: [] }) } : { ...state, health }
     },
     ClaimReleased: (state, { data, meta }) =>
       applyFailure(releaseClaim(state, data.callId, meta.at), data.targetId, data),

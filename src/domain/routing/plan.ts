@@ -1,7 +1,9 @@
+import type { Bid } from '../bidding/bid.ts'
 import type { Campaign } from '../campaigns/campaign.ts'
 import type { Route } from '../campaigns/route.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import { type Target, targetKindOf } from '../demand/target.ts'
+import { bidOn } from './bids.ts'
 import type { Planned } from './decision.ts'
 import { createRandom, weightedOrder } from './random.ts'
 
@@ -13,7 +15,7 @@ const byPriority: Ordering = (targets, random) => weightedOrder(targets, random,
 const byPrice: Ordering = (targets) =>
   [...targets].sort((a, b) => b.revenueCents - a.revenueCents || a.priority - b.priority)
 
-/** How each routing mode orders the plan (Supplement §6). Without bidding, `highest_bid` orders by the static price. */
+/** How each routing mode orders the plan (Supplement §6); a bidder's price is its bid. */
 const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
   priority: byPriority,
   weighted: weightedOrder,
@@ -65,7 +67,17 @@ function plannedTarget({ route, target }: RoutedTarget): Planned {
   }
 }
 
-/** The targets that a call may try, in order, with their present prices and thresholds. The same seed gives the same order. */
-export function orderedPlan(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
-  return ORDERINGS[campaign.routingMode](campaignPlan(workspace, campaign), createRandom(seed))
+/**
+ * The targets that a call may try, in order, with their present prices and thresholds: a bidder's by its bid. The same seed gives
+ * the same order.
+ */
+export function orderedPlan(
+  workspace: WorkspaceState,
+  campaign: Pick<Campaign, 'id' | 'routingMode'>,
+  seed: number,
+  bids: readonly Bid[] = [],
+): readonly Planned[] {
+  const plan = campaignPlan(workspace, campaign)
+  const priced = bids.length === 0 ? plan : plan.map((planned) => bidOn(planned, bids))
+  return ORDERINGS[campaign.routingMode](priced, createRandom(seed))
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
+import { type Bid, isBidFailure } from '../bidding/bid.ts'
 import { type DialOutcome, dialOutcome } from '../shared/call-codes.ts'
 import { named } from '../shared/fields.ts'
 import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../shared/limits.ts'
@@ -13,6 +14,8 @@ export const targetHealth = z.object({
   /** Outcome of the latest failure, with its SIP code where there was one; it stays when a call connects. */
   lastError: z.string().nullable(),
   consecutiveFailures: z.int().min(0),
+  /** Set while the latest failure was a request to its bidder, not a dial. */
+  isRequest: z.literal(true).optional(),
   suppressedFrom: instant.nullable(),
   suppressedUntil: instant.nullable(),
 })
@@ -51,13 +54,16 @@ export function isTargetFailure(outcome: DialOutcome): outcome is Exclude<DialOu
 const errorOf = ({ outcome, sipCode }: Pick<DialFailure, 'outcome' | 'sipCode'>) =>
   sipCode === null ? outcome : `${outcome} (SIP ${sipCode})`
 
-/** Seconds for which a failure suppresses its target: by the number of failures in a row, or as the equipment asks (503). */
-function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailure): number {
-  const { first, max, unavailable, retryAfterMax } = SUPPRESSION_SECONDS
+/** Seconds for which failures in a row suppress their target. */
+function trippedSeconds(failures: number): number {
   const further = failures - TARGET_FAILURES.suppressed
-  const tripped = further < 0 ? 0 : Math.min(max, first * 2 ** further)
-  const requested = sipCode === SERVICE_UNAVAILABLE ? (retryAfterSeconds ?? unavailable) : 0
-  return Math.max(tripped, Math.min(retryAfterMax, requested))
+  return further < 0 ? 0 : Math.min(SUPPRESSION_SECONDS.max, SUPPRESSION_SECONDS.first * 2 ** further)
+}
+
+/** Seconds for which a target's equipment asks to be left alone (503). */
+function requestedSeconds({ sipCode, retryAfterSeconds }: DialFailure): number {
+  const { unavailable, retryAfterMax } = SUPPRESSION_SECONDS
+  return sipCode === SERVICE_UNAVAILABLE ? Math.min(retryAfterMax, retryAfterSeconds ?? unavailable) : 0
 }
 
 type Suppression = Pick<TargetHealth, 'suppressedFrom' | 'suppressedUntil'>
@@ -78,19 +84,38 @@ function extendSuppression(
   }
 }
 
-/** A target's health after one more failed dial; `before` is null for a target without health. */
-export function healthAfterFailure(before: TargetHealth | null, failure: DialFailure): TargetHealth {
+function afterOneMore(
+  before: TargetHealth | null,
+  lastError: string,
+  { occurredAt, seconds = 0 }: { readonly occurredAt: string; readonly seconds?: number },
+): TargetHealth {
   const consecutiveFailures = (before?.consecutiveFailures ?? 0) + 1
+  const suppressed = Math.max(trippedSeconds(consecutiveFailures), seconds)
   return {
     health: consecutiveFailures < TARGET_FAILURES.down ? 'degraded' : 'down',
-    lastError: errorOf(failure),
+    lastError,
     consecutiveFailures,
-    ...extendSuppression(
-      before ?? NOT_SUPPRESSED,
-      failure.occurredAt,
-      suppressionSeconds(consecutiveFailures, failure),
-    ),
+    ...extendSuppression(before ?? NOT_SUPPRESSED, occurredAt, suppressed),
   }
+}
+
+/** A target's health after one more failed dial; `before` is null for a target without health. */
+export function healthAfterFailure(before: TargetHealth | null, failure: DialFailure): TargetHealth {
+  const { occurredAt } = failure
+  return afterOneMore(before, errorOf(failure), { occurredAt, seconds: requestedSeconds(failure) })
+}
+
+/**
+ * A target's health after a request to its bidder. A failed one counts as a failed dial does; one that was answered, with a bid or
+ * without, ends a row of failed requests, and of those alone.
+ */
+export function healthAfterBid(
+  before: TargetHealth | null,
+  { status, httpStatus, answeredAt }: Bid,
+): TargetHealth | null {
+  if (!isBidFailure({ status })) return before?.isRequest ? healthAfterConnection(before) : before
+  const lastError = httpStatus === null ? `bid ${status}` : `bid ${status} (HTTP ${httpStatus})`
+  return { ...afterOneMore(before, lastError, { occurredAt: answeredAt }), isRequest: true }
 }
 
 /** A target's health after a call connected: healthy, without failures or suppression. */

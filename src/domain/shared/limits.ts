@@ -183,6 +183,12 @@ export const RTB = {
   modifierPct: 100,
 } as const
 
+/** A reject code of a bidder or of a refused ping (Document 2, `reasonCode`). */
+export const REJECT_CODE = { max: 99_999 } as const
+
+/** `lifeSeconds` of a bid; `bidders` asked at once; a bid's destination is read up to `destination` characters (Supplement §7). */
+export const BID = { lifeSeconds: 60, bidders: 100, destination: 255, confirmTries: 3 } as const
+
 // Campaigns
 
 export const CAMPAIGN = { description: 300, unroutedMessage: 500, verticalId: 80 } as const

@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { ReleaseCommand } from '../../../src/ports/carrier.ts'
 import { callFlow } from '../../../src/reactions/call-flow.ts'
 import type { FlowTools } from '../../../src/reactions/tools.ts'
+import { askNobody } from '../../support/fixtures/ask-nobody.ts'
 import { callEventsOf, callWorld, noticeSteps, routeArrival } from '../../support/fixtures/call-world.ts'
 import { given, recordedEvents } from '../../support/fixtures/spec.ts'
 
@@ -14,6 +15,7 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
   const { events } = given(call, callEventsOf(routeArrival(callWorld()))).when(endCall, { ...input, ...end })
   const releases: ReleaseCommand[] = []
   const tools: FlowTools = {
+    askBidders: askNobody,
     run: async () => null,
     now: () => Date.now(),
     carrier: {

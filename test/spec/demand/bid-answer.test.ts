@@ -2,7 +2,6 @@ import { describe, expect, it, test } from 'vitest'
 import { BID_PATHS, bidResultOf, readBidAnswer, storedPathProblem } from '../../../src/domain/demand/bid-answer.ts'
 import { pathProblem, valueAtPath } from '../../../src/domain/demand/bid-path.ts'
 import { DEFAULT_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
-import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
 import { RTB } from '../../../src/domain/shared/limits.ts'
 import { expandMacros } from '../../../src/domain/shared/macros.ts'
 
@@ -166,41 +165,6 @@ describe('a path into an answer', () => {
     ['$.constructor', {}, undefined],
   ])('%s of %j is %j', (path, answer, value) => {
     expect(valueAtPath(path, answer)).toBe(value)
-  })
-})
-
-describe('a test ping', () => {
-  const url = 'https://bids.example/ask?c={{caller.e164}}&s={{caller.state}}'
-
-  it('is marked as a test, uses a sample caller, and hides the number in the URL', () => {
-    const { method, headers, body, ...ping } = createTestPing(
-      { ...DEFAULT_RTB, bidHeaders: { 'X-Key': 'k', 'Svc-Test': '0' } },
-      url,
-    )
-    expect(ping.url).toBe(`https://bids.example/ask?c=${'0'.repeat(32)}&s=NY`)
-    expect(method).toBe('POST')
-    expect(headers).toEqual({
-      accept: 'application/json',
-      'content-type': 'application/json',
-      'user-agent': 'svc-bids/1',
-      'x-key': 'k',
-      'svc-test': '1',
-    })
-    expect(JSON.parse(body ?? '')).toMatchObject({ test: true, caller: { number: '+12125550100' } })
-  })
-
-  test.each([
-    ['application/json', '{"city":"{{call.city}}","n":"{{caller.e164}}"}', '{"city":"New York","n":"+12125550100"}'],
-    ['application/x-www-form-urlencoded', 'city={{call.city}}&n={{caller.e164}}', 'city=New%20York&n=%2B12125550100'],
-    ['text/plain', '{{call.city}} {{tag.none}}', 'New York '],
-  ])('spells its template for %s', (contentType, bidBodyTemplate, body) => {
-    expect(createTestPing({ ...DEFAULT_RTB, contentType, bidBodyTemplate }, url).body).toBe(body)
-  })
-
-  it('has no body with the method GET', () => {
-    const { headers, body } = createTestPing({ ...DEFAULT_RTB, method: 'GET', bidBodyTemplate: 'a' }, url)
-    expect(body).toBeNull()
-    expect(headers).not.toHaveProperty('content-type')
   })
 })
 

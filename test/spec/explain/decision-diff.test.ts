@@ -125,7 +125,7 @@ describe('a decision taken again', () => {
   it('reports what was not recorded', async () => {
     const log = await played()
     for await (const decided of readDecisions(log, ledger, streamOf(ledger, WORKSPACE))) {
-      const received = decided.events.map(ledgerDecisionInput).find((one) => one !== null)
+      const received = ledgerDecisionInput(decided.events)
       const [first] = decided.events
       const bare = { ...decided, events: [{ ...first, meta: { ...first.meta, reads: {} } }] as const }
       if (!received) continue

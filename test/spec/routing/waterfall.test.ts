@@ -23,7 +23,7 @@ const settings: RoutingSettings = {
 
 function found(steps: readonly SetupStep[], changes: Partial<WaterfallInput> = {}) {
   const { reads, campaign } = callWorld(...steps)
-  return selectTarget({
+  const result = selectTarget({
     workspace: reads.workspace,
     ledger: ledger.initial,
     caller: CALLER,
@@ -31,6 +31,7 @@ function found(steps: readonly SetupStep[], changes: Partial<WaterfallInput> = {
     tags: {},
     campaignStates: [],
     lastSeen: () => null,
+    bids: [],
     at: NOW,
     plan: orderedPlan(reads.workspace, campaign, 1),
     settings,
@@ -39,6 +40,8 @@ function found(steps: readonly SetupStep[], changes: Partial<WaterfallInput> = {
     attempts: 0,
     ...changes,
   })
+  if ('unasked' in result) throw new Error(`Bidders must be asked: ${result.unasked}`)
+  return result
 }
 
 describe('the first eligible target', () => {

@@ -29,8 +29,8 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
     return statuses.length === projections.length && statuses.every(({ position }) => position >= head)
   }
   await waitUntil('The read models have caught up', caughtUp, CATCH_UP_MS).catch((cause: Error) => {
-    const positions = runner.status().map(({ name, position }) => `${name} at ${position}`)
-    throw new Error(`${cause.message}; head ${head}, ${positions.join(', ')}`, { cause })
+    const behind = runner.status().filter(({ position }) => position < head)
+    throw new Error(`${cause.message}; head ${head}, ${JSON.stringify(behind)}`, { cause })
   })
   stop.abort()
   await runner.done

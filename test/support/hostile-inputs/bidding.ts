@@ -1,12 +1,13 @@
+import { createBidRequest, createTestRequest } from '../../../src/domain/bidding/bid-request.ts'
 import { BID_PATHS, readBidAnswer } from '../../../src/domain/demand/bid-answer.ts'
 import { pathProblem } from '../../../src/domain/demand/bid-path.ts'
 import { DEFAULT_RTB } from '../../../src/domain/demand/endpoint.ts'
 import { defaultTarget } from '../../../src/domain/demand/target.ts'
 import { targetProblems } from '../../../src/domain/demand/target-rules.ts'
-import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
 import { RTB, STATES, TAG } from '../../../src/domain/shared/limits.ts'
 import { expandMacros } from '../../../src/domain/shared/macros.ts'
-import { idOf } from '../fixtures/spec.ts'
+import { sampleBidder, sampleSubject } from '../fixtures/bids.ts'
+import { idOf, NOW } from '../fixtures/spec.ts'
 import { filtersOf, longTag, zoneAt } from './routing.ts'
 import { fill, list, type Row, shapes } from './row.ts'
 
@@ -90,6 +91,10 @@ const ENCODERS = {
   'a form': [encodeURIComponent, '🙂'],
 } as const
 
+/** Every tag of a ping, at its longest. */
+const longTags = Object.fromEntries(list(TAG.request, (at) => [`k${at}`, fill(TAG.value, '1')]))
+const headersOf = (value: string) => Object.fromEntries(list(RTB.headers, (at) => [`x-${at}`, value]))
+
 export const TEMPLATES: readonly Row[] = [
   ...Object.entries(ENCODERS).flatMap(([kind, [encode, value]]) =>
     shapes(TEMPLATE_SHAPES, RTB.body, (text) => expandMacros(text, { 'tag.a': fill(TAG.value, value) }, encode)).map(
@@ -97,8 +102,19 @@ export const TEMPLATES: readonly Row[] = [
     ),
   ),
   ...shapes(sampleTokens, RTB.body, (bidBodyTemplate) =>
-    createTestPing({ ...DEFAULT_RTB, bidBodyTemplate }, fill(RTB.url, '{{caller.hash}}', 'https://a.example/')),
+    createTestRequest(
+      { ...DEFAULT_RTB, bidBodyTemplate, bidUrl: fill(RTB.url, '{{caller.hash}}', 'https://a.example/') },
+      sampleBidder,
+      NOW,
+    ),
   ).map(([input, prepare]): Row => [`${input} in a ping`, prepare]),
+  ...shapes({ 'tokens of tags': ['{{tag.k0}}'] }, RTB.header, (value) =>
+    createBidRequest(
+      { ...DEFAULT_RTB, bidUrl: 'https://a.example/', bidHeaders: headersOf(value) },
+      { ...sampleSubject, tags: longTags },
+      { ...sampleBidder, bidCents: null },
+    ),
+  ).map(([input, prepare]): Row => [`${input} in every header, with every tag`, prepare]),
 ]
 
 export const TARGETS: readonly Row[] = [

@@ -6,8 +6,8 @@ import { isAddressAllowed } from '../../../src/domain/access/allowlist.ts'
 import { redactRequest } from '../../../src/domain/access/request-log.ts'
 import { email } from '../../../src/domain/access/user.ts'
 import { changesBetween } from '../../../src/domain/activity/activity-changes.ts'
+import { createTestRequest } from '../../../src/domain/bidding/bid-request.ts'
 import { DEFAULT_RTB, rtb, sipUri } from '../../../src/domain/demand/endpoint.ts'
-import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
 import { callerLast10 } from '../../../src/domain/routing/blocklist.ts'
 import { e164 } from '../../../src/domain/shared/fields.ts'
 import { maskDestination } from '../../../src/domain/shared/format.ts'
@@ -15,6 +15,8 @@ import { API_KEY, BLOCK, POOL, REQUEST, RTB, TARGET, TEXT } from '../../../src/d
 import { nationalFormat } from '../../../src/domain/supply/number.ts'
 import { poolSettings } from '../../../src/domain/supply/pool.ts'
 import { createCursors } from '../../../src/main/cursors.ts'
+import { sampleBidder } from '../fixtures/bids.ts'
+import { NOW } from '../fixtures/spec.ts'
 import { fill, list, named, type Row, shapes } from './row.ts'
 
 /** Longest header: Node takes no more for all headers of a request. */
@@ -38,7 +40,11 @@ const BIDDER_HEADERS: readonly Row[] = [
     (run) => {
       const headers = bidderHeaders(run)
       return () =>
-        createTestPing({ ...DEFAULT_RTB, bidHeaders: rtb.shape.bidHeaders.parse(headers) }, 'https://a.example')
+        createTestRequest(
+          { ...DEFAULT_RTB, bidUrl: 'https://a.example', bidHeaders: rtb.shape.bidHeaders.parse(headers) },
+          sampleBidder,
+          NOW,
+        )
     },
   ],
   [

@@ -14,6 +14,7 @@ import type { DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
 import { callFlow } from '../../../src/reactions/call-flow.ts'
 import type { FlowTools } from '../../../src/reactions/tools.ts'
 import { emptyFold, type Fold, foldEvents } from '../../../src/runtime/write/fold.ts'
+import { askNobody } from '../fixtures/ask-nobody.ts'
 import { DIALED, instantAfter, nthCallId } from '../fixtures/call-world.ts'
 import { idOf, NOW, recordedEvents, WORKSPACE } from '../fixtures/spec.ts'
 
@@ -174,6 +175,7 @@ export async function playInterleavedCalls(
     tasks.push(() => handle(command, command.input.parse(input)))
   })
   const tools: FlowTools = {
+    askBidders: askNobody,
     async run(command, input) {
       tasks.push(() => handle(command, input))
       return null

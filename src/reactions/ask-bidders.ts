@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache'
+import { type Bid, type BidReading, bidOf, readBid } from '../domain/bidding/bid.ts'
+import { type BidderRecord, createBidRequest } from '../domain/bidding/bid-request.ts'
+import type { WorkspaceState } from '../domain/configuration/workspace.ts'
+import { storedPathProblem } from '../domain/demand/bid-answer.ts'
+import type { Rtb } from '../domain/demand/endpoint.ts'
+import type { Target } from '../domain/demand/target.ts'
+import { type BidQuestion, questionOf } from '../domain/routing/bids.ts'
+import { RTB } from '../domain/shared/limits.ts'
+import { isRefusal, type Refusal } from '../kernel/refusal.ts'
+import type { Egress } from '../ports/egress.ts'
+import type { Random } from '../ports/random.ts'
+import { bidHeaderPlace } from '../ports/sealed-places.ts'
+import type { Secrets } from '../ports/secrets.ts'
+
+/** Asks bidders about a call of a workspace. Resolves to one bid for each, whatever they do. */
+export type AskBidders = (workspaceId: string, question: BidQuestion) => Promise<readonly Bid[]>
+
+/** The headers of a bidder, opened. */
+export function openBidHeaders(
+  secrets: Pick<Secrets, 'unseal'>,
+  workspaceId: string,
+  targetId: string,
+  bidHeaders: Rtb['bidHeaders'],
+): Rtb['bidHeaders'] {
+  const opened = Object.entries(bidHeaders).map(([name, value]) => [
+    name,
+    secrets.unseal(value, bidHeaderPlace(workspaceId, targetId, name)),
+  ])
+  return Object.fromEntries(opened)
+}
+
+/** The workspace's hash of a caller: the first 32 hexadecimal digits of an HMAC-SHA256 (Supplement §8). */
+export function callerHash(secrets: Pick<Secrets, 'mac'>, workspaceId: string, caller: string): string {
+  const mac = secrets.mac(`caller hash\n${workspaceId}`, caller)
+  return Buffer.from(mac, 'base64url').toString('hex').slice(0, 32)
+}
+
+/** What came of a request to a bidder, before it is dated. */
+interface Answered extends Pick<Bid, 'bidId' | 'target' | 'buyer' | 'latencyMs'> {
+  readonly rtb: Pick<Rtb, 'destination'>
+  readonly reading: BidReading
+}
+
+/** How long (ms) the answer of a bidder is repeated to the same question: a call's dry run asks before the call does. */
+const REPEATED_MS = 60_000
+const MAX_REPEATED = 10_000
+
+/** Reading of a bidder that was not asked. */
+const unasked = (problem: string): BidReading => ({
+  status: 'error',
+  httpStatus: null,
+  rawBidCents: null,
+  rejectCode: null,
+  answer: null,
+  problem,
+})
+
+/** Creates the client of the bidders: each is asked through the guard for customers' addresses, all at the same time. */
+export function createBidders(ports: {
+  readonly egress: Pick<Egress, 'send'>
+  readonly secrets: Pick<Secrets, 'unseal' | 'mac'>
+  readonly random: Pick<Random, 'uuid'>
+  /** The present configuration of a workspace. */
+  readonly configuration: (workspaceId: string) => Promise<Pick<WorkspaceState, 'targets' | 'buyers'>>
+}): AskBidders {
+  const { egress, secrets, random, configuration } = ports
+  const repeated = new LRUCache<string, Promise<Answered>>({ max: MAX_REPEATED, ttl: REPEATED_MS })
+
+  async function send(
+    workspaceId: string,
+    { id: targetId, rtb }: Target,
+    bidder: BidderRecord,
+    { subject, budgetMs }: BidQuestion,
+  ): Promise<Pick<Answered, 'reading' | 'latencyMs'>> {
+    if (rtb === null || rtb.bidUrl === null) return { reading: unasked('has no bid URL'), latencyMs: 0 }
+    const refused = storedPathProblem(rtb)
+    if (refused !== null) return { reading: unasked(`was not asked: ${refused}`), latencyMs: 0 }
+    const bidHeaders = openBidHeaders(secrets, workspaceId, targetId, rtb.bidHeaders)
+    const request = createBidRequest({ ...rtb, bidUrl: rtb.bidUrl, bidHeaders }, subject, bidder)
+    const timeoutMs = Math.max(1, Math.min(rtb.timeoutMs, budgetMs))
+    const response = await egress.send({ ...request, timeoutMs, maxBytes: RTB.answerBytes })
+    return { reading: readBid(rtb, response), latencyMs: Math.max(0, Math.round(response.ms)) }
+  }
+
+  async function askOne(
+    workspaceId: string,
+    { targets, buyers }: Pick<WorkspaceState, 'targets' | 'buyers'>,
+    targetId: string,
+    question: BidQuestion,
+  ): Promise<Answered> {
+    const bidId = random.uuid()
+    const target = targets.get(targetId)
+    const buyer = { id: target?.buyerId ?? '', name: buyers.get(target?.buyerId ?? '')?.name ?? '' }
+    const named = { id: targetId, name: target?.name ?? '' }
+    const facts = { bidId, target: named, buyer, rtb: { destination: target?.rtb?.destination ?? null } }
+    if (!target) return { ...facts, reading: unasked('does not exist'), latencyMs: 0 }
+    const bidder = { bidId, target: { ...named, ref: target.externalRef }, buyer, bidCents: null }
+    return { ...facts, ...(await send(workspaceId, target, bidder, question)) }
+  }
+
+  return async (workspaceId, given) => {
+    const state = await configuration(workspaceId)
+    const { caller, auction, at } = given.subject
+    const hash = caller.e164 === null ? null : callerHash(secrets, workspaceId, caller.e164)
+    const question = { ...given, subject: { ...given.subject, caller: { ...caller, hash } } }
+    const answers = given.targetIds.map(async (targetId) => {
+      const key = `${workspaceId} ${auction.id} ${given.round} ${targetId}`
+      const known = repeated.get(key) ?? askOne(workspaceId, state, targetId, question)
+      repeated.set(key, known)
+      const { rtb, reading, ...asked } = await known
+      return bidOf({ ...asked, askedAt: at }, rtb, reading)
+    })
+    return Promise.all(answers)
+  }
+}
+
+/** Runs a decision, and again with the bids that it needs, until it needs no more. */
+export async function decideWithBids<Outcome>(
+  ask: (question: BidQuestion) => Promise<readonly Bid[]>,
+  decide: (bids: readonly Bid[]) => Promise<Outcome | Refusal>,
+): Promise<Outcome | Refusal> {
+  let bids: readonly Bid[] = []
+  for (;;) {
+    const outcome = await decide(bids)
+    const question = isRefusal(outcome) ? questionOf(outcome) : null
+    if (question === null) return outcome
+    bids = [...bids, ...(await ask(question))]
+  }
+}
