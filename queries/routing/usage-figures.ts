@@ -23,7 +23,7 @@ export const laneUsage = usage
   .meta({ id: 'LaneUsage' })
 
 /** Health of a target. */
-export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthStatus })
+export const health = targetHealth.omit({ suppressedFrom: true, isRequest: true }).extend({ health: healthStatus })
 type Health = Readonly<z.infer<typeof health>>
 
 type WindowCounts = Readonly<Record<string, number>>

@@ -5,6 +5,7 @@ import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { parseIpRange } from '../kernel/ip-address.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -18,8 +19,11 @@ import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
 import { entities, projections } from './registry.ts'
 import { buildRoutes } from './routes.ts'
+import { withOwnSandbox } from './sandbox-egress.ts'
 import { openServer } from './server.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
+
+const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'].flatMap((text) => parseIpRange(text) ?? [])
 
 /** How long a stopping process waits for the requests that it has accepted. */
 const STOP_TIMEOUT_MS = 10_000
@@ -63,7 +67,11 @@ export async function openApp(
   let address = addressOf(config, config.port)
   const core = await openCore(config, logger)
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
-  const egress = openEgress({ allowed: config.egressAllowed, clock })
+  const egress = withOwnSandbox(
+    openEgress({ allowed: config.egressAllowed, clock }),
+    openEgress({ allowed: EVERY_ADDRESS, clock }),
+    () => address,
+  )
   const configuration = (workspaceId: string) => writer.stateOf(workspace, workspaceId)
   const askBidders = createBidders({ egress, secrets, random: core.random, configuration })
   const effects = openEffects(core, { carrier: () => carrier.carrier, askBidders }, logger)
@@ -75,7 +83,16 @@ export async function openApp(
   const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })
   const awaitTypes = async (types: readonly string[]) =>
     awaitProjections(positions, projections, types, core.newestAppendOf(types))
-  const routes = buildRoutes(config, { core, carrier, effects, egress, askBidders, live, awaitProjections: awaitTypes })
+  const routes = buildRoutes(config, {
+    core,
+    carrier,
+    effects,
+    egress,
+    askBidders,
+    live,
+    awaitProjections: awaitTypes,
+    baseUrl: () => address,
+  })
   const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })
 
   return {

@@ -8,6 +8,7 @@ import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { recordingRoutes } from '../api/recording-audio.ts'
 import { requireReadStore } from '../api/require-read-store.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
+import { sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
@@ -28,6 +29,8 @@ export interface RouteParts {
   readonly egress: Egress
   readonly askBidders: AskBidders
   readonly live: LiveStream
+  /** The address that clients use. */
+  readonly baseUrl: () => string
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
 }
 
@@ -52,12 +55,14 @@ function commandRoutes({
   egress,
   askBidders,
   awaitProjections,
+  baseUrl,
 }: RouteParts): readonly ApiRoute[] {
   const { readSide, writer, positions, views, ops, secrets, clock, random } = core
   const { simulator, telnyx } = carrier
   return [
     ...(telnyx ? telnyxRoutes(telnyx) : []),
     ...(simulator ? sandboxRoutes({ writer, simulator, askBidders, clock, random, awaitProjections }) : []),
+    ...(simulator ? sandboxBidderRoutes({ ops, clock, random, baseUrl }) : []),
     ...writeRoutes({
       writer,
       queries: readSide.queries,

@@ -6,6 +6,8 @@ export interface EgressRequest {
   readonly body: string | null
   /** Timeout (ms) of the whole request, from the DNS look-up to the last byte of the response. */
   readonly timeoutMs: number
+  /** Whether it may reach the platform's own sandbox, whatever its address: that of a sandbox workspace. */
+  readonly ownSandbox?: boolean
   /** Maximum bytes of a response. */
   readonly maxBytes: number
 }

@@ -36,6 +36,9 @@ export function callerHash(secrets: Pick<Secrets, 'mac'>, workspaceId: string, c
   return Buffer.from(mac, 'base64url').toString('hex').slice(0, 32)
 }
 
+/** What of a workspace's configuration asking its bidders needs. */
+type BidderState = Pick<WorkspaceState, 'targets' | 'buyers' | 'workspace'>
+
 /** What came of a request to a bidder, before it is dated. */
 interface Answered extends Pick<Bid, 'bidId' | 'target' | 'buyer' | 'latencyMs'> {
   readonly rtb: Pick<Rtb, 'destination'>
@@ -62,13 +65,14 @@ export function createBidders(ports: {
   readonly secrets: Pick<Secrets, 'unseal' | 'mac'>
   readonly random: Pick<Random, 'uuid'>
   /** The present configuration of a workspace. */
-  readonly configuration: (workspaceId: string) => Promise<Pick<WorkspaceState, 'targets' | 'buyers'>>
+  readonly configuration: (workspaceId: string) => Promise<BidderState>
 }): AskBidders {
   const { egress, secrets, random, configuration } = ports
   const repeated = new LRUCache<string, Promise<Answered>>({ max: MAX_REPEATED, ttl: REPEATED_MS })
 
   async function send(
     workspaceId: string,
+    { workspace }: BidderState,
     { id: targetId, rtb }: Target,
     bidder: BidderRecord,
     { subject, budgetMs }: BidQuestion,
@@ -79,16 +83,22 @@ export function createBidders(ports: {
     const bidHeaders = openBidHeaders(secrets, workspaceId, targetId, rtb.bidHeaders)
     const request = createBidRequest({ ...rtb, bidUrl: rtb.bidUrl, bidHeaders }, subject, bidder)
     const timeoutMs = Math.max(1, Math.min(rtb.timeoutMs, budgetMs))
-    const response = await egress.send({ ...request, timeoutMs, maxBytes: RTB.answerBytes })
+    const response = await egress.send({
+      ...request,
+      timeoutMs,
+      maxBytes: RTB.answerBytes,
+      ownSandbox: workspace?.sandbox ?? false,
+    })
     return { reading: readBid(rtb, response), latencyMs: Math.max(0, Math.round(response.ms)) }
   }
 
   async function askOne(
     workspaceId: string,
-    { targets, buyers }: Pick<WorkspaceState, 'targets' | 'buyers'>,
+    state: BidderState,
     targetId: string,
     question: BidQuestion,
   ): Promise<Answered> {
+    const { targets, buyers } = state
     const bidId = random.uuid()
     const target = targets.get(targetId)
     const buyer = { id: target?.buyerId ?? '', name: buyers.get(target?.buyerId ?? '')?.name ?? '' }
@@ -96,7 +106,7 @@ export function createBidders(ports: {
     const facts = { bidId, target: named, buyer, rtb: { destination: target?.rtb?.destination ?? null } }
     if (!target) return { ...facts, reading: unasked('does not exist'), latencyMs: 0 }
     const bidder = { bidId, target: { ...named, ref: target.externalRef }, buyer, bidCents: null }
-    return { ...facts, ...(await send(workspaceId, target, bidder, question)) }
+    return { ...facts, ...(await send(workspaceId, state, target, bidder, question)) }
   }
 
   return async (workspaceId, given) => {

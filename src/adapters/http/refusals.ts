@@ -43,6 +43,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'ip-not-allowed': row(403, 'ip_not_allowed', "The request comes from an address outside the API key's allowlist."),
 
   'not-found': row(404, 'not_found', 'Not found.'),
+  'bidder-not-found': row(404, 'not_found', 'Bidder not found.'),
   'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
   'blocked-caller-not-found': row(404, 'not_found', 'Blocked caller not found.'),
   'call-not-found': row(404, 'not_found', 'Call not found.'),

@@ -67,6 +67,8 @@ async function dial(
 /** The bidder under test. */
 interface BidderUnderTest extends Pick<Target, 'id' | 'name' | 'externalRef'> {
   readonly workspaceId: string
+  /** Whether the workspace is a sandbox. */
+  readonly ownSandbox: boolean
   readonly buyer: Named
 }
 
@@ -86,7 +88,7 @@ function bidderResult(rtb: Rtb, response: EgressResponse): BidderResult {
 /** One ping, marked as a test; none where the answer could not be read. */
 async function ping(
   { egress, secrets, random, clock }: WriteTools,
-  { id, name, externalRef, workspaceId, buyer }: BidderUnderTest,
+  { id, name, externalRef, workspaceId, ownSandbox, buyer }: BidderUnderTest,
   rtb: Rtb,
   bidUrl: string,
 ): Promise<TestResponse> {
@@ -95,18 +97,18 @@ async function ping(
   const opened = { ...rtb, bidUrl, bidHeaders: openBidHeaders(secrets, workspaceId, id, rtb.bidHeaders) }
   const bidder = { bidId: random.uuid(), target: { id, name, ref: externalRef }, buyer }
   const request = createTestRequest(opened, bidder, new Date(clock.now()).toISOString())
-  const answer = await egress.send({ ...request, timeoutMs: rtb.timeoutMs, maxBytes: RTB.answerBytes })
+  const answer = await egress.send({ ...request, timeoutMs: rtb.timeoutMs, maxBytes: RTB.answerBytes, ownSandbox })
   return { latencyMs: Math.round(answer.ms), ...bidderResult(rtb, answer) }
 }
 
 function runTest(
   tools: WriteTools,
   workspaceId: string,
-  { target, buyer }: { readonly target: Target; readonly buyer: Named },
+  { target, ...bidder }: { readonly target: Target; readonly buyer: Named; readonly ownSandbox: boolean },
   destination: string,
 ): Promise<TestResponse> | null {
   const { id: targetId, endpoint, rtb } = target
-  if (rtb) return ping(tools, { ...target, workspaceId, buyer }, rtb, destination)
+  if (rtb) return ping(tools, { ...target, ...bidder, workspaceId }, rtb, destination)
   return endpoint && dial(tools, { workspaceId, targetId }, destination, endpoint)
 }
 
@@ -121,13 +123,16 @@ export const testTarget: Write = defineWriteRoute({
   responses: { 200: testResponse },
   rejects: [...recordTargetTest.rejects, 'conflict'],
   async run({ params: { id }, tenant: { workspaceId }, tools, execute }) {
-    const { targets, buyers } = await tools.writer.stateOf(workspace, workspaceId)
+    const { targets, buyers, workspace: own } = await tools.writer.stateOf(workspace, workspaceId)
     const target = targets.get(id)
     if (!target) return refuseNotFound('target')
     if (target.status === 'archived') return refuseArchived('Target')
     const destination = destinationOf(target)
     const buyer = { id: target.buyerId, name: buyers.get(target.buyerId)?.name ?? '' }
-    const trial = destination === null ? null : runTest(tools, workspaceId, { target, buyer }, destination)
+    const trial =
+      destination === null
+        ? null
+        : runTest(tools, workspaceId, { target, buyer, ownSandbox: own?.sandbox ?? false }, destination)
     if (!trial) return refuseNoDestination()
     const body = await trial
     const occurredAt = new Date(tools.clock.now()).toISOString()

@@ -189,6 +189,14 @@ export const REJECT_CODE = { max: 99_999 } as const
 /** `lifeSeconds` of a bid; `bidders` asked at once; a bid's destination is read up to `destination` characters (Supplement §7). */
 export const BID = { lifeSeconds: 60, bidders: 100, destination: 255, confirmTries: 3 } as const
 
+/** A simulated bidder: times of its answers and bids, and how rarely it fails at the most (Supplement §11). */
+export const SANDBOX_BIDDER = {
+  latencyMs: 10_000,
+  durationSeconds: 86_400,
+  expiresInSeconds: 3_600,
+  failEvery: 1_000_000,
+} as const
+
 // Campaigns
 
 export const CAMPAIGN = { description: 300, unroutedMessage: 500, verticalId: 80 } as const

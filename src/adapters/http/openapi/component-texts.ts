@@ -39,6 +39,8 @@ export const componentTexts: Readonly<Record<string, string>> = {
   NumberOrder: 'An order of a number.',
   NumberOrderRow: 'An order of a number in a list.',
   OpeningHours: 'When a window opens and closes: `["09:00", "17:00"]`.',
+  OutboundPing: 'A request to a bidder, and what came of it.',
+  OutboundStatus: 'Where a request to a bidder stands.',
   PayoutTerms: 'What a publisher is paid.',
   Pool: 'Numbers shown in rotation.',
   ParkedStream: 'A stream that a reaction does not go on with.',

@@ -54,6 +54,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   'tag-call': { tags: { source: 'radio', lead: 42, old: null } },
   'block-caller': { callerNumber: '+12125550142', reason: 'Nuisance calls' },
   'play-call': { to: '+12125550100', mode: 'instant' },
+  'create-sandbox-bidder': { name: 'Solar bidder', latencyMs: 20, bidCents: 2500 },
   'credit-sandbox-wallet': { amountCents: 100000, reference: 'play-1' },
   'credit-wallet': { amountCents: 100000, reference: 'invoice-2026-11' },
   'change-workspace': { timezone: 'America/Chicago' },

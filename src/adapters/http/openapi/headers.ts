@@ -56,18 +56,14 @@ const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(su
 const canReplay = ({ write, rejects }: ApiRoute, status: number) =>
   write && (status < 400 || rejects.some((refused) => wireOf(refused).status === status))
 
-/** Whether a response may come from what reads the query: the checks before it answer these, and no route does. */
-const readsQuery = (_route: ApiRoute, status: number) => ![401, 413, 415].includes(status)
-
 /** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
 
-/** Response headers, and the responses that may carry them. */
+/** Response headers, and the responses that may carry them; the introduction names those that any response may carry. */
 const responseHeaders: Readonly<
   Record<string, HeaderDoc & { readonly on: (route: ApiRoute, status: number) => boolean }>
 > = {
-  [headerNames.requestId]: { description: 'Id of the request.', schema: text, on: () => true },
   [headerNames.position]: {
     description: 'Cursor of the event log that the response reflects.',
     schema: text,
@@ -77,11 +73,6 @@ const responseHeaders: Readonly<
     description: 'The write is durable, but reads may not show it yet.',
     schema: flag,
     on: (_route, status) => status < 400,
-  },
-  [headerNames.ignoredParameters]: {
-    description: 'Names of the query parameters that the route does not have, percent-encoded.',
-    schema: text,
-    on: readsQuery,
   },
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',

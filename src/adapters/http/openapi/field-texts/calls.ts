@@ -123,6 +123,19 @@ export const callTexts: FieldTexts = {
   rebuild: ['The rebuild; null for none.'],
   share: ['How far it is, 0 to 1.'],
 
+  // Requests to bidders
+  'OutboundPing.origin': ['What asked: an auction of a publisher, or the router for a call.', 'call'],
+  'OutboundPing.auction': ['The auction; the call where the router asked.'],
+  'OutboundPing.won': ['Whether the bid won.'],
+  'OutboundPing.bidCents': ['The bid after modifier, floor and ceiling; null for none.', 2500],
+  'OutboundPing.rawBidCents': ['The bid as the bidder gave it; null for none.', 2500],
+  'OutboundPing.httpStatus': ['Status of the answer; null where nothing answered.', 200],
+  'OutboundPing.rejectCode': ['Reject reason of the bidder, where it is a number.'],
+  'CreateSandboxBidderRequest.bidCents': ['What it bids, in cents; null declines.', 2500],
+  'CreateSandboxBidderRequest.failEvery': ['Every so many requests one fails with status 500; null for none.'],
+  'AskSandboxBidderByGetResponse.accept': ['Whether it bids.'],
+  'AskSandboxBidderByGetResponse.bid': ['What it bids.'],
+
   // Filters
   minTalk: ['Least talk time, in seconds.', 60],
   maxTalk: ['Largest talk time, in seconds.'],
