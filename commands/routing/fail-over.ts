@@ -78,6 +78,7 @@ export const failOver = defineCommand({
         targetIds: found.unasked,
         budgetMs: Math.max(0, Date.parse(settings.deadline) - Date.parse(at)),
         round: attempt,
+        seed: null,
       })
     }
     const { skipped, claim, unrouted } = found

@@ -24,6 +24,7 @@ import { signOut } from '../../commands/access/sign-out.ts'
 import { retryParkedStream } from '../../commands/activity/retry-parked-stream.ts'
 import { skipParkedEvent } from '../../commands/activity/skip-parked-event.ts'
 import { startExport } from '../../commands/activity/start-export.ts'
+import { holdAuction } from '../../commands/auctions/hold-auction.ts'
 import { adjustCall } from '../../commands/calls/adjust-call.ts'
 import { endCall } from '../../commands/calls/end-call.ts'
 import { postConversion } from '../../commands/calls/post-conversion.ts'
@@ -166,6 +167,7 @@ export const commands: readonly AnyCommand[] = [
   releaseCall,
   resetTargetCaps,
   routeCall,
+  holdAuction,
   unblockCaller,
   assignNumber,
   billRenewal,

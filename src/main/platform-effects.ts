@@ -105,7 +105,8 @@ export function createPlatformEffects(options: {
       }
       const outcome = await decideWithBids(
         (question) => askBidders(workspaceId, question),
-        (bids) => effects.handle(command, { ...input, ...bidsField(bids) }, context),
+        (bids, seed) =>
+          effects.handle(command, { ...input, ...bidsField(bids), ...(seed !== null && { seed }) }, context),
       )
       // The error makes the carrier send the notice again; without it the notice would be lost.
       if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)

@@ -74,6 +74,7 @@ import { listPublishers } from '../../queries/supply/list-publishers.ts'
 import { platform } from '../domain/access/platform.ts'
 import { user } from '../domain/access/user.ts'
 import { activity } from '../domain/activity/activity.ts'
+import { auction } from '../domain/auctions/auction.ts'
 import { call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import { wallet } from '../domain/money/wallet.ts'
@@ -87,7 +88,17 @@ import type { ColumnSpec } from '../runtime/columns/column-spec.ts'
 import { upcastsOf } from '../runtime/upcasts.ts'
 
 /** Every kind of stream. */
-export const entities: readonly AnyEntity[] = [workspace, blocklist, ledger, call, wallet, user, platform, activity]
+export const entities: readonly AnyEntity[] = [
+  workspace,
+  blocklist,
+  ledger,
+  auction,
+  call,
+  wallet,
+  user,
+  platform,
+  activity,
+]
 
 /** Work that falls due, over the jobs of every context. */
 export const timers = timersOf([callJobs, numberJobs])

@@ -125,16 +125,21 @@ export function createBidders(ports: {
   }
 }
 
-/** Runs a decision, and again with the bids that it needs, until it needs no more. */
+/**
+ * Runs a decision, and again with the bids that it needs, until it needs no more. `seed` is that of the run before: a new one could
+ * order the plan otherwise than that by which bidders were asked. Null at the first run.
+ */
 export async function decideWithBids<Outcome>(
   ask: (question: BidQuestion) => Promise<readonly Bid[]>,
-  decide: (bids: readonly Bid[]) => Promise<Outcome | Refusal>,
+  decide: (bids: readonly Bid[], seed: number | null) => Promise<Outcome | Refusal>,
 ): Promise<Outcome | Refusal> {
   let bids: readonly Bid[] = []
+  let seed: number | null = null
   for (;;) {
-    const outcome = await decide(bids)
+    const outcome = await decide(bids, seed)
     const question = isRefusal(outcome) ? questionOf(outcome) : null
     if (question === null) return outcome
+    seed = question.seed
     bids = [...bids, ...(await ask(question))]
   }
 }

@@ -1,17 +1,10 @@
 import { toCents } from '../money/money.ts'
 import type { Terms } from '../routing/decision.ts'
+import { payoutFor } from '../routing/terms.ts'
 import type { Books, Corrections, Posted } from './call-changes.ts'
 
 /** Seconds after the end of a call at which its usage is charged (Supplement §3). */
 export const USAGE_DELAY_SECONDS = 120
-
-/** Payout of a converted call in whole cents, by the terms frozen at its arrival. */
-export function payoutFor(terms: Terms, revenueCents: number): number {
-  if (terms.payoutMode === 'none' || terms.payoutWithheld !== null) return 0
-  if (terms.payoutMode === 'fixed') return terms.payoutCents ?? 0
-  const share = toCents((revenueCents * (terms.revsharePct ?? 0)) / 100)
-  return Math.min(terms.maxPayoutCents ?? Number.POSITIVE_INFINITY, Math.max(terms.minPayoutCents ?? 0, share))
-}
 
 /** The facts that determine the books of a call that ended. */
 export interface BookFacts {

@@ -29,6 +29,8 @@ export interface BidQuestion {
   readonly budgetMs: number
   /** Which of the call's decisions asks: 0 is that on the arrival, then the attempt that failed. */
   readonly round: number
+  /** Seed of the plan's order, with which the decision has to be made again; null where it orders nothing. */
+  readonly seed: number | null
 }
 
 const REFUSED = 'bids-needed'

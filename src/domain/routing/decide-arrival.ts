@@ -141,6 +141,7 @@ export function decideArrival(arriving: ArrivalInput) {
     targetIds,
     budgetMs: Math.max(0, Date.parse(settings.deadline) - Date.parse(search.at)),
     round: 0,
+    seed,
   })
   const together = campaign.routingMode === 'highest_bid' ? unaskedBidders(search) : []
   if (together.length > 0) return question(together)

@@ -28,14 +28,25 @@ function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): numb
   return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
 }
 
-function isCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
+/** Whether a cap of the lane is full. */
+export function isLaneFull(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
   const { campaignId, publisherId } = lane
   const counter = counterOf(ledger, 'lane', laneCounterId(campaignId, publisherId, reopenedKeyId(lane)))
   return isLaneCapped(lane, counter, at, campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0)
 }
 
+/** Whether a lane is outside its hours. */
+export function isLaneClosed({ hoursSchedule, timezone }: Lane, { campaign, at }: TermsInput): boolean {
+  return !isOpen(hoursSchedule, Date.parse(at), timezone ?? campaign?.timezone ?? 'UTC')
+}
+
+/** Whether a list of states leaves a caller out, whose state may not be known. */
+export function isStateRefused(states: readonly string[] | null, callerState: string | null): boolean {
+  return states !== null && states.length > 0 && !(callerState && states.includes(callerState))
+}
+
 /** Whether the lane sent the caller before, inside its duplicate window. */
-function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): boolean {
+export function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): boolean {
   const { campaignId, publisherId, dedupeWindowSeconds } = lane
   if (dedupeWindowSeconds === 0 || caller === null) return false
   return isInsideWindow(lastSeen(laneCallerKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
@@ -57,17 +68,15 @@ const WITHHOLDING_RULES: readonly WithholdingRule[] = [
   },
   {
     reason: 'lane_closed',
-    withholds: (lane, { campaign, at }) =>
-      !isOpen(lane.hoursSchedule, Date.parse(at), lane.timezone ?? campaign?.timezone ?? 'UTC'),
+    withholds: isLaneClosed,
     because: "the call came outside the hours of the publisher's lane",
   },
   {
     reason: 'lane_state',
-    withholds: ({ states }, { callerState }) =>
-      states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
+    withholds: ({ states }, { callerState }) => isStateRefused(states, callerState),
     because: "the publisher's lane does not take callers from this state",
   },
-  { reason: 'lane_capped', withholds: isCapped, because: "a cap of the publisher's lane was full" },
+  { reason: 'lane_capped', withholds: isLaneFull, because: "a cap of the publisher's lane was full" },
   {
     reason: 'duplicate',
     withholds: isLaneDuplicate,

@@ -1,4 +1,5 @@
 import { planOf } from '../access/plans.ts'
+import { toCents } from '../money/money.ts'
 import { laneId } from '../supply/lane.ts'
 import type { Terms } from './decision.ts'
 import { payoutTermsOf, payoutWithheld, type TermsInput } from './payout-withholding.ts'
@@ -18,4 +19,12 @@ export function termsFor(arriving: TermsInput): Terms {
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: planOf(workspace.workspace?.planId ?? 'starter').usageRateCents,
   }
+}
+
+/** Payout of a converted call in whole cents, by the terms frozen at its arrival. */
+export function payoutFor(terms: Terms, revenueCents: number): number {
+  if (terms.payoutMode === 'none' || terms.payoutWithheld !== null) return 0
+  if (terms.payoutMode === 'fixed') return terms.payoutCents ?? 0
+  const share = toCents((revenueCents * (terms.revsharePct ?? 0)) / 100)
+  return Math.min(terms.maxPayoutCents ?? Number.POSITIVE_INFINITY, Math.max(terms.minPayoutCents ?? 0, share))
 }

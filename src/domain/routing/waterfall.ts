@@ -7,10 +7,14 @@ import { offerOf } from './bids.ts'
 import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from './decision.ts'
 import { checkEligibility, type EligibilityContext } from './eligibility.ts'
 
-/** Input of the waterfall: the call, the rest of its plan, the bids that were asked for, and the dials so far. */
-export interface WaterfallInput extends EligibilityContext {
+/** A plan, what its targets are checked by, and the bids that were asked for. */
+export interface PlanSearch extends EligibilityContext {
   readonly bids: readonly Bid[]
   readonly plan: readonly Planned[]
+}
+
+/** Input of the waterfall: the call, the rest of its plan, and the dials so far. */
+export interface WaterfallInput extends PlanSearch {
   readonly settings: RoutingSettings
   readonly dialedNumber: string
   /** Dials made so far. */
@@ -105,7 +109,7 @@ function unroutedResult(search: WaterfallInput, skipped: readonly Skip[], left =
 }
 
 /** An eligible target with its offer, or its skip; null for a bidder that has to be asked first. */
-function offerFor(planned: Planned, search: WaterfallInput) {
+export function offerFor(planned: Planned, search: PlanSearch) {
   const seen = checkEligibility(planned, search)
   if ('reason' in seen) return seen
   const offer = offerOf(planned, seen.target, search.bids, search.at)
@@ -147,7 +151,7 @@ export function planTargets(search: WaterfallInput): WaterfallResult | UnaskedBi
 }
 
 /** Bidders on a plan that could take the call, and have not been asked yet: at most as many as are asked at once. */
-export function unaskedBidders(search: WaterfallInput): readonly string[] {
+export function unaskedBidders(search: PlanSearch): readonly string[] {
   const asked = new Set(search.bids.map(({ target }) => target.id))
   return search.plan
     .filter(({ targetId }) => !asked.has(targetId) && search.workspace.targets.get(targetId)?.type === 'rtb')

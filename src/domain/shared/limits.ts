@@ -98,8 +98,8 @@ export const SECONDS = {
   ringTimeout: { min: 5, max: 120 },
 } as const
 
-/** Tags: `values` of one filter, `request` keys in one tagging request, `call` tags on one call. */
-export const TAG = { key: 64, value: 512, values: 100, request: 40, call: 80 } as const
+/** Tags: `values` of one filter, `request` keys in one tagging request, `ping` tags on one ping, `call` tags on one call. */
+export const TAG = { key: 64, value: 512, values: 100, request: 40, ping: 40, call: 80 } as const
 
 /** State codes in one list (Document 1, shared convention 9). */
 export const STATES = { max: 62 } as const
@@ -195,6 +195,14 @@ export const SANDBOX_BIDDER = {
   durationSeconds: 86_400,
   expiresInSeconds: 3_600,
   failEvery: 1_000_000,
+} as const
+
+/** A publisher's ping: lengths of its texts, and the time budget of its auction (Supplement §7). */
+export const PING = {
+  callerNumber: 40,
+  zip: 20,
+  city: 120,
+  tmaxMs: { min: 100, max: 5_000, default: 3_000 },
 } as const
 
 // Campaigns

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BookFacts, billedMinutes, booksOf, payoutFor, usageFor } from '../../../src/domain/calls/books.ts'
+import { type BookFacts, billedMinutes, booksOf, usageFor } from '../../../src/domain/calls/books.ts'
 import type { Posted } from '../../../src/domain/calls/call-changes.ts'
 import type { Terms } from '../../../src/domain/routing/decision.ts'
+import { payoutFor } from '../../../src/domain/routing/terms.ts'
 
 const none: Terms = {
   payoutMode: 'none',

@@ -1,7 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { setRoute } from '../../../commands/campaigns/set-route.ts'
-import { createTarget } from '../../../commands/demand/create-target.ts'
-import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { questionOf } from '../../../src/domain/routing/bids.ts'
@@ -10,9 +7,15 @@ import type { NewEvent } from '../../../src/kernel/event.ts'
 import { isRefusal, type Refusal } from '../../../src/kernel/refusal.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
 import { bidFrom } from '../../support/fixtures/bids.ts'
-import { callWorld, changeSteps, instantAfter, nthCallId, routeArrival } from '../../support/fixtures/call-world.ts'
+import {
+  bidderSteps,
+  callWorld,
+  changeSteps,
+  instantAfter,
+  nthCallId,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
 import { given, NOW, stateOf } from '../../support/fixtures/spec.ts'
-import { buyerIn, campaignIn, type SetupStep, targetIn } from '../../support/fixtures/workspace-fixture.ts'
 
 const DESTINATION = '+13125550188'
 const offer = (amountCents: number, more: Json = {}) => ({
@@ -22,25 +25,8 @@ const offer = (amountCents: number, more: Json = {}) => ({
   ...more,
 })
 
-/** Steps that add an active bidder to the plan, as the n-th target of the workspace (from 1). */
-function bidder(n: number, route: object = {}): readonly SetupStep[] {
-  return [
-    [
-      createTarget,
-      (events) => ({
-        name: `Bidder ${n}`,
-        type: 'rtb',
-        buyerId: buyerIn(events),
-        rtb: { bidUrl: 'https://bids.example/ask' },
-      }),
-    ],
-    [setTargetStatus, (events) => ({ targetId: targetIn(events, n), status: 'active' })],
-    [setRoute, (events) => ({ campaignId: campaignIn(events), targetId: targetIn(events, n), settings: route })],
-  ]
-}
-
-const highest = callWorld(changeSteps.campaign({ routingMode: 'highest_bid' }), ...bidder(1), ...bidder(2))
-const turns = callWorld(...bidder(1, { priority: 10 }), ...bidder(2, { priority: 20 }))
+const highest = callWorld(changeSteps.campaign({ routingMode: 'highest_bid' }), ...bidderSteps(1), ...bidderSteps(2))
+const turns = callWorld(...bidderSteps(1, { priority: 10 }), ...bidderSteps(2, { priority: 20 }))
 type World = typeof highest
 
 const targetOf = (world: World, n: number) => ({ id: world.targetId(n), name: `Bidder ${n}` })
@@ -59,8 +45,8 @@ describe('an arrival with bidders on the plan', () => {
     })
     const paused = callWorld(
       changeSteps.campaign({ routingMode: 'highest_bid' }),
-      ...bidder(1),
-      ...bidder(2),
+      ...bidderSteps(1),
+      ...bidderSteps(2),
       changeSteps.targetStatus('paused', 1),
     )
     expect(asksOf(routeArrival(paused).outcome)?.targetIds).toEqual([paused.targetId(2)])
