@@ -99,6 +99,7 @@ export function sandboxBidderRoutes({
     scope: null,
     write: false,
     raw: true,
+    undocumented: true,
     name: method === 'GET' ? 'ask-sandbox-bidder-by-get' : 'ask-sandbox-bidder',
     summary: 'Ask a simulated bidder for a price',
     params: bidderParams,

@@ -120,6 +120,8 @@ export interface ApiRoute {
   readonly ownerOnly?: boolean
   /** Whether the body is passed on unparsed, as a `RawBody`. */
   readonly raw?: true
+  /** Whether the OpenAPI document leaves it out: it stands for the server of another, not for an operation of the API. */
+  readonly undocumented?: true
   /** Stable name, the OpenAPI operation id. */
   readonly name: string
   readonly summary: string

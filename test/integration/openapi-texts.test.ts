@@ -10,7 +10,9 @@ import { openApiRoutes } from '../../src/main/openapi.ts'
 import type { Json } from '../support/e2e/api-client.ts'
 import { resolveReference } from '../support/openapi/references.ts'
 
-const { document, routes }: { document: Json; routes: Json } = await openApiRoutes()
+const opened: { document: Json; routes: Json } = await openApiRoutes()
+const { document } = opened
+const routes: Json = opened.routes.filter(({ undocumented }: Json) => !undocumented)
 const { parameters } = document.components
 /** Schemas that have a text; `Error.c` narrows `Error` to some codes. */
 const schemas: Json = Object.fromEntries(

@@ -244,7 +244,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   await registerProtections(server, options)
   registerUnknownRoutes(server, send, allowedMethods)
   registerIgnoredParameters(server)
-  const declared = [...routes, ...routesElsewhere]
+  const declared = [...routes, ...routesElsewhere].filter(({ undocumented }) => !undocumented)
   const documents = createDocuments(options, declared)
   registerDocumentation(server, send, documents)
   await registerPages(server, { ...options, routes: declared, scopes })

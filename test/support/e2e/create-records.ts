@@ -47,6 +47,8 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     mode: 'instant',
   })
   const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
+  const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100 }
+  const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
   return {
     buyers: buyer.id,
     targets: target.id,
@@ -62,6 +64,7 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     users: user.id,
     invitations: invitation.id,
     calls: placed.callId,
+    bid: url.slice(url.lastIndexOf('/') + 1),
     recordings: call.recordings[0].id,
     workspaces: tenant.workspaceId,
     projections: 'buyers',

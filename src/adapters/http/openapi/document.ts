@@ -32,8 +32,7 @@ export interface Documents {
 
 const infoText = [
   'Every error has the body `Error`. Instants are ISO 8601 in UTC; amounts are whole cents; ids are UUIDs.',
-  'Any request may have an id of its own in `svc-request-id`: 1 to 128 visible ASCII characters; every response has its id there.',
-  '`svc-ignored-parameters` of a response names the query parameters that the route does not have, percent-encoded.',
+  'Any request may have an id of its own in `svc-request-id`: 1 to 128 visible ASCII characters.',
   'Fields and operations are only ever added.',
   'A path that exists under another method answers 405 with `Allow`.',
   '`/openapi.json?surface=` answers the operations of one surface.',

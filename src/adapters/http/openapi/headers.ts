@@ -1,7 +1,7 @@
 import { REQUEST } from '../../../domain/shared/limits.ts'
 import { type ApiRoute, isAnonymous } from '../../../ports/api.ts'
 import { headerNames } from '../../../ports/api-headers.ts'
-import { surfaceRefusals, wireOf } from '../refusals.ts'
+import { surfaceRefusals } from '../refusals.ts'
 
 import { initials } from './component-names.ts'
 
@@ -52,18 +52,24 @@ const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status 
 /** Every response to a valid credential has a position; without a credential, only a response of its own position has. */
 const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(surface) ? status < 400 : status !== 401)
 
-/** Whether a response may be a replay: it comes from the route itself, not from the checks before it. */
-const canReplay = ({ write, rejects }: ApiRoute, status: number) =>
-  write && (status < 400 || rejects.some((refused) => wireOf(refused).status === status))
+/**
+ * Whether a response may be a replay: of a write that succeeded, or of its refusal. The refusals of reads list the header too, so that
+ * reads and writes share them: they make up much of the document.
+ */
+const canReplay = ({ write }: ApiRoute, status: number) => write || status >= 400
+
+/** Whether a response may come from what reads the query: the checks before it answer these, and no route does. */
+const readsQuery = (_route: ApiRoute, status: number) => ![401, 413, 415].includes(status)
 
 /** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
 
-/** Response headers, and the responses that may carry them; the introduction names those that any response may carry. */
+/** Response headers, and the responses that may carry them. */
 const responseHeaders: Readonly<
   Record<string, HeaderDoc & { readonly on: (route: ApiRoute, status: number) => boolean }>
 > = {
+  [headerNames.requestId]: { description: 'Id of the request.', schema: text, on: () => true },
   [headerNames.position]: {
     description: 'Cursor of the event log that the response reflects.',
     schema: text,
@@ -73,6 +79,11 @@ const responseHeaders: Readonly<
     description: 'The write is durable, but reads may not show it yet.',
     schema: flag,
     on: (_route, status) => status < 400,
+  },
+  [headerNames.ignoredParameters]: {
+    description: 'Names of the query parameters that the route does not have, percent-encoded.',
+    schema: text,
+    on: readsQuery,
   },
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',
@@ -148,12 +159,8 @@ export function headerReferencesOf(route: ApiRoute, status: number) {
 }
 
 /** What the headers of a route's errors depend on: error responses with the same codes and the same variant are equal. */
-export function headerVariantOf(route: ApiRoute, status: number): readonly string[] {
-  return [
-    ...(isRated(route) ? [] : ['u']),
-    ...(isAnonymous(route.surface) ? ['a'] : []),
-    ...(canReplay(route, status) ? ['w'] : []),
-  ]
+export function headerVariantOf(route: ApiRoute): readonly string[] {
+  return [...(isRated(route) ? [] : ['u']), ...(isAnonymous(route.surface) ? ['a'] : [])]
 }
 
 const docOf = ({ description, schema }: HeaderDoc) => ({ description, schema })

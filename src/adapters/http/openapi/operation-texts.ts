@@ -96,8 +96,6 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'unblock-caller': "The caller's next call is taken.",
   'play-call': '`instant` plays the whole call before the response; `live` plays it from now.',
   'create-sandbox-bidder': 'Its `url` answers in the default format of a bidding target.',
-  'ask-sandbox-bidder': 'Answers after its latency, as it was told to.',
-  'ask-sandbox-bidder-by-get': 'Answers after its latency, as it was told to.',
   // Money, activity, workspace
   'get-wallet': 'Balance, what is reserved, and the entries, newest first.',
   'export-wallet': 'CSV; the same filters as the wallet.',

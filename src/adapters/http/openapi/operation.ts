@@ -25,8 +25,8 @@ function descriptionOf(route: ApiRoute): string {
 }
 
 function requestBodyOf(route: ApiRoute, schemas: RouteSchemas) {
-  if (route.raw && route.method !== 'GET')
-    return { requestBody: { required: true, content: { '*/*': { schema: {} } } } }
+  if (route.surface === 'carrier')
+    return { requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } } }
   if (route.body === null) return {}
   const example = bodyExamples[route.name]
   return {

@@ -52,12 +52,12 @@ function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefus
   }
 }
 
-/** `c.ac`: the initials of codes. */
-const codesName = (rows: readonly WireRefusal[]) => rows.map(({ code }) => initials(code)).join('.')
+/** `cac`: the initials of codes. */
+const codesName = (rows: readonly WireRefusal[]) => rows.map(({ code }) => initials(code)).join('')
 
-/** `409c.ac-w`: the status, the codes and the variant of the headers. */
+/** `409cac-u`: the status, the codes and the variant of the headers. */
 const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
-  [status + codesName(rows), ...headerVariantOf(route, Number(status))].join('-')
+  [status + codesName(rows), ...headerVariantOf(route)].join('-')
 
 /** The refusals of a route by status, one for each code; without those that the route describes itself. */
 function errorsOf(route: ApiRoute) {

@@ -133,8 +133,6 @@ export const callTexts: FieldTexts = {
   'OutboundPing.rejectCode': ['Reject reason of the bidder, where it is a number.'],
   'CreateSandboxBidderRequest.bidCents': ['What it bids, in cents; null declines.', 2500],
   'CreateSandboxBidderRequest.failEvery': ['Every so many requests one fails with status 500; null for none.'],
-  'AskSandboxBidderByGetResponse.accept': ['Whether it bids.'],
-  'AskSandboxBidderByGetResponse.bid': ['What it bids.'],
 
   // Filters
   minTalk: ['Least talk time, in seconds.', 60],
