@@ -15,6 +15,7 @@ function valueText(value: unknown): string {
 const DETAIL_FIELDS: { readonly [step in StoryStep['step']]?: readonly string[] } = {
   gates: ['passed', 'failed'],
   skipped: ['reason'],
+  ping: ['status', 'latencyMs'],
   dial: ['attemptNo'],
   result: ['outcome', 'sipCode'],
   unrouted: ['reason', 'action'],

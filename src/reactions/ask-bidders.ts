@@ -49,6 +49,15 @@ interface Answered extends Pick<Bid, 'bidId' | 'target' | 'buyer' | 'latencyMs'>
 const REPEATED_MS = 60_000
 const MAX_REPEATED = 10_000
 
+/** What is opened; null where it was sealed under another key: a call waits for no bidder that cannot be asked. */
+function openedOrNull<Opened>(open: () => Opened): Opened | null {
+  try {
+    return open()
+  } catch {
+    return null
+  }
+}
+
 /** Reading of a bidder that was not asked. */
 const unasked = (problem: string): BidReading => ({
   status: 'error',
@@ -80,7 +89,8 @@ export function createBidders(ports: {
     if (rtb === null || rtb.bidUrl === null) return { reading: unasked('has no bid URL'), latencyMs: 0 }
     const refused = storedPathProblem(rtb)
     if (refused !== null) return { reading: unasked(`was not asked: ${refused}`), latencyMs: 0 }
-    const bidHeaders = openBidHeaders(secrets, workspaceId, targetId, rtb.bidHeaders)
+    const bidHeaders = openedOrNull(() => openBidHeaders(secrets, workspaceId, targetId, rtb.bidHeaders))
+    if (bidHeaders === null) return { reading: unasked('was not asked: its headers cannot be opened'), latencyMs: 0 }
     const request = createBidRequest({ ...rtb, bidUrl: rtb.bidUrl, bidHeaders }, subject, bidder)
     const timeoutMs = Math.max(1, Math.min(rtb.timeoutMs, budgetMs))
     const response = await egress.send({

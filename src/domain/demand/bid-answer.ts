@@ -126,7 +126,7 @@ function answerIn(rtb: Rtb, body: Json): Omit<Extract<BidParseResult, { readonly
       destination: text('destinationPath'),
       durationSeconds: floorOrNull(number('durationPath')),
       expiresInSeconds: floorOrNull(number('expiresPath')),
-      rejectReason: text('rejectPath')?.slice(0, REASON_MAX) ?? null,
+      rejectReason: text('rejectPath')?.slice(0, REASON_MAX).toWellFormed() ?? null,
     },
     rawCents: raw === null ? null : Math.min(toCents(inCents(raw, rtb)), Number.MAX_SAFE_INTEGER),
     rejectCode: rejectCode.safeParse(at('rejectPath')).data ?? null,

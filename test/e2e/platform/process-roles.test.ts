@@ -40,14 +40,6 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
         (await createApiClient(() => one.baseUrl, main.session)('/api/auth/session')).status !== 503
       await waitUntil('The session is known', isKnown, KNOWN_MS)
     }
-    let written = 0
-    const isReadable = async () => {
-      written += 1
-      const body = { name: `Early ${written}` }
-      const { status, headers } = await ask('/api/tracking/buyers', { method: 'POST', body })
-      return status === 201 && headers.get('svc-read-lag') === null
-    }
-    await waitUntil('Writes can be read', isReadable, KNOWN_MS)
     session = main.session
   })
   afterAll(async () => {
@@ -56,13 +48,22 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
     removed()
   })
 
-  test('a write is answered only once it is readable', async () => {
-    for (const name of ['One', 'Two', 'Three']) {
+  test('a write is answered only once it is readable, or says that it may not be', async () => {
+    let written = 0
+    let readable = 0
+    // While the processes share the projections out, a write may wait in vain, and says so.
+    const isReadable = async () => {
+      written += 1
+      const name = `Buyer ${written}`
       const created = await ask('/api/tracking/buyers', { method: 'POST', body: { name } })
-      expect([created.status, created.headers.get('svc-read-lag')]).toEqual([201, null])
+      expect(created.status, created.text).toBe(201)
+      if (created.headers.get('svc-read-lag') !== null) return false
       const read = await ask(`/api/tracking/buyers/${created.body.buyer.id}`)
       expect([read.status, read.body.buyer.name]).toEqual([200, name])
+      readable += 1
+      return readable === 3
     }
+    await waitUntil('Three writes are readable', isReadable, KNOWN_MS)
   })
 
   test('a key that one process revokes is refused by all of them at once', async () => {
