@@ -20,9 +20,9 @@ function healthAfterDial(health: TargetHealth | null, { type, data }: LedgerEven
   return isTargetFailure(data.outcome) ? healthAfterFailure(health, data) : health
 }
 
-const { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused } = ledgerEvents
+const { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused, BidsCounted } = ledgerEvents
 /** Events that record requests to bidders. */
-export const BID_EVENTS = { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused }
+export const BID_EVENTS = { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused, BidsCounted }
 
 /** The requests to bidders that an event records. */
 export function bidsIn({ type, data }: LedgerEvent): readonly Bid[] {

@@ -56,6 +56,11 @@ export interface Command<
   /** Id of the stream; by default the workspace's. */
   readonly id: (input: Input, workspaceId: string) => string
   readonly reads: R
+  /**
+   * How old the folds that it reads may be (ms), where it must not wait for their tails; 0: each is read to its tail at the
+   * decision. What they held is recorded by their revisions either way.
+   */
+  readonly readsMaxAgeMs: number
   /** Look-ups that the decision needs, given the current folds. */
   readonly lookups: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects: readonly Code[]
@@ -79,6 +84,7 @@ export function defineCommand<
   readonly input: z.ZodType<Input>
   readonly id?: (input: Input, workspaceId: string) => string
   readonly reads?: R
+  readonly readsMaxAgeMs?: number
   readonly lookups?: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects?: readonly Code[]
   readonly decide: (
@@ -90,6 +96,7 @@ export function defineCommand<
   return {
     id: (_input, workspaceId) => workspaceId,
     reads: {} as R,
+    readsMaxAgeMs: 0,
     lookups: () => [],
     rejects: [],
     ...definition,

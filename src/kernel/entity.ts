@@ -18,6 +18,8 @@ export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> 
   readonly evolve: { readonly [K in keyof S & string]?: (state: State, event: RecordedOf<S, K>) => State }
   /** Whether snapshots of the stream are saved in the operational store. */
   readonly longLived: boolean
+  /** Whether its streams are rarely used again after their first events: their folds are not kept in memory. */
+  readonly shortLived: boolean
   /** Whether a repeated commandId within 24 h returns the events of the first handling (configuration streams). */
   readonly deduplicatesCommands: boolean
   /** `upcasts.Name[i]` lifts version i+1 to i+2; the current version is their number + 1. */
@@ -39,9 +41,10 @@ export function typedState<State, S extends EventSchemas>(_entity: Entity<State,
 }
 
 interface EntityDefinition<State, S extends EventSchemas>
-  extends Omit<Entity<State, S>, 'partitionedBy' | 'longLived' | 'deduplicatesCommands' | 'upcasts'> {
+  extends Omit<Entity<State, S>, 'partitionedBy' | 'longLived' | 'shortLived' | 'deduplicatesCommands' | 'upcasts'> {
   readonly partitionedBy?: 'workspace'
   readonly longLived?: boolean
+  readonly shortLived?: boolean
   readonly deduplicatesCommands?: boolean
   readonly upcasts?: Entity<State, S>['upcasts']
 }
@@ -51,7 +54,8 @@ export function defineEntity<State, const S extends EventSchemas>(
   definition: EntityDefinition<State, S>,
 ): Entity<State, S> {
   if (definition.name.includes('-')) throw new Error(`The name of a kind of stream has no dash: ${definition.name}.`)
-  return { partitionedBy: 'id', longLived: false, deduplicatesCommands: false, upcasts: {}, ...definition }
+  const defaults = { longLived: false, shortLived: false, deduplicatesCommands: false, upcasts: {} }
+  return { partitionedBy: 'id', ...defaults, ...definition }
 }
 
 /** Decorates an `evolve` table: runs one more step after the step of each event. */

@@ -1,34 +1,50 @@
-import type { z } from 'zod'
+import { isDeepStrictEqual } from 'node:util'
+import { getEntry } from '../../kernel/windowed-map.ts'
 import type { Bid } from '../bidding/bid.ts'
 import type { BidSubject } from '../bidding/bid-request.ts'
 import type { Campaign } from '../campaigns/campaign.ts'
+import type { WorkspaceState } from '../configuration/workspace.ts'
 import { type BidQuestion, bidsAnsweredAt, bidsField } from '../routing/bids.ts'
 import type { Arrival, Planned, Skip, Terms } from '../routing/decision.ts'
+import { type LedgerState, releaseReservation } from '../routing/ledger.ts'
 import { campaignPlan, orderedPlan } from '../routing/plan.ts'
 import { payoutFor, termsFor } from '../routing/terms.ts'
 import { offerFor, type PlanSearch, unaskedBidders } from '../routing/waterfall.ts'
-import { BID } from '../shared/limits.ts'
-import { isDelivering } from '../supply/number.ts'
-import type { auctionEvents, Offer } from './auction.ts'
+import { isOfferLive } from '../routing/won-offer.ts'
+import { BID, PING } from '../shared/limits.ts'
+import type { AuctionHeld, Offer, OfferedNumber, PingRequest, RepeatableOffer } from './auction.ts'
 import { judgePing, laneOf, type PingInput } from './judge-ping.ts'
+import { laneNumbers } from './lane-numbers.ts'
 import { NO_BIDS, type NoBidReason, noBidOf } from './no-bid.ts'
 import { knownNumber, type Ping } from './ping.ts'
 
 /** All inputs of the decision on a ping: the same inputs give the same decision. */
 export interface AuctionInput extends PingInput {
   readonly ref: string
+  readonly seq: number
+  readonly request: PingRequest
   readonly seed: number
   /** Bids that were asked for this decision. */
   readonly bids: readonly Bid[]
+  /** Ids of the lane's numbers that are held for hidden callers. */
+  readonly heldNumbers: readonly string[]
+  /** The number that is held for this caller, who is hidden. */
+  readonly heldNumber: string | null
+  /** The caller's live offer on the lane. */
+  readonly repeats: RepeatableOffer | null
+  /** When it is decided. */
+  readonly now: string
 }
-
-type AuctionHeld = z.infer<typeof auctionEvents.AuctionHeld>
 
 const publisherTags = (tags: Ping['tags']): Arrival['tags'] =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, { value, source: 'publisher' }]))
 
 /** What bidders are told of a ping. */
-function bidSubjectOf({ ping, ref, workspace }: AuctionInput, { discloseCallerId }: Campaign, at: string): BidSubject {
+function bidSubjectOf(
+  { ping, ref, workspace }: Pick<AuctionInput, 'ping' | 'ref' | 'workspace'>,
+  { discloseCallerId }: Pick<Campaign, 'discloseCallerId'>,
+  at: string,
+): BidSubject {
   const { auctionId: id, campaign, publisher, callerState: state, callerZip: zip, callerCity: city, sipOk, tags } = ping
   return {
     auction: { id, ref },
@@ -46,9 +62,17 @@ function bidSubjectOf({ ping, ref, workspace }: AuctionInput, { discloseCallerId
   }
 }
 
-/** Milliseconds of the auction's time budget that are left at an instant. */
+/** What the bidder that won an auction is told. */
+export function winSubjectOf({ ping, ref, isDisclosed }: AuctionHeld, workspace: WorkspaceState, at: string) {
+  return bidSubjectOf({ ping, ref, workspace }, { discloseCallerId: isDisclosed }, at)
+}
+
+/**
+ * Milliseconds for bidders that are left of the auction's time budget at an instant: the answer has to be stored and sent
+ * within it, too.
+ */
 const budgetLeft = ({ occurredAt, tmaxMs }: Ping, at: string) =>
-  Math.max(0, Date.parse(occurredAt) + tmaxMs - Date.parse(at))
+  Math.max(0, Date.parse(occurredAt) + tmaxMs - Math.min(PING.answerMs, tmaxMs / 4) - Date.parse(at))
 
 /** What an auction over a plan comes to: the first target that has a price, or why there is none. */
 interface PlanResult {
@@ -78,26 +102,50 @@ function reasonWithoutWinner(skipped: readonly Skip[]): NoBidReason {
 const instantAfter = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString()
 
 function offerOf(
+  { ping: { auctionId, occurredAt: madeAt } }: AuctionInput,
   { targetId, targetName, revenueCents, durationThresholdSeconds, bid }: Planned,
   terms: Terms,
+  number: OfferedNumber | null,
   at: string,
 ): Offer {
   const latest = instantAfter(at, BID.lifeSeconds * 1_000)
   return {
+    auctionId,
     target: { id: targetId, name: targetName },
     bidId: bid?.bidId ?? null,
     clearingPriceCents: revenueCents,
     payoutCents: payoutFor(terms, revenueCents),
     durationThresholdSeconds,
+    number,
+    madeAt,
     expiresAt: bid && bid.expiresAt < latest ? bid.expiresAt : latest,
   }
 }
 
-/** Whether a lane has a number to which calls can come. */
-function hasNumber({ workspace: { numbers }, ping: { campaign, publisher } }: AuctionInput): boolean {
-  return numbers.some(
-    (number) => number.campaignId === campaign.id && number.publisherId === publisher.id && isDelivering(number),
-  )
+/**
+ * A number of the lane for the offer: the one that is held for a hidden caller, else the first that is held for nobody. For a ping
+ * of the test environment none is held.
+ */
+function numberFor({ workspace, ping, heldNumber, heldNumbers }: AuctionInput): OfferedNumber | null {
+  const numbers = laneNumbers(workspace, ping.campaign.id, ping.publisher.id)
+  if (ping.environment === 'test') return numbers[0] ?? null
+  if (ping.caller.kind === 'hidden') return numbers.find(({ id }) => id === heldNumber) ?? null
+  return numbers.find(({ id }) => !heldNumbers.includes(id)) ?? null
+}
+
+/** Whether an offer names its number: a single-step ping has no post, and a hidden caller is known by the number alone. */
+function namesNumber({ protocol, caller }: Ping): boolean {
+  return protocol === 'rtb_v1_compat' || caller.kind === 'hidden'
+}
+
+/** The offer of an earlier ping that a ping gets again: of the same terms, alive, and not below the floor. */
+function repeatedOffer(input: AuctionInput, ledger: LedgerState, terms: Terms): Offer | null {
+  const { repeats, ping, now } = input
+  if (repeats === null || !isDeepStrictEqual(repeats.terms, terms) || !isOfferLive(repeats.offer, now)) return null
+  if (ping.floorCents !== null && repeats.offer.payoutCents < ping.floorCents) return null
+  if (getEntry(ledger.endedOffers, repeats.offer.auctionId)) return null
+  const number = repeats.offer.number ?? (namesNumber(ping) ? numberFor(input) : null)
+  return namesNumber(ping) && number === null ? null : { ...repeats.offer, number }
 }
 
 /**
@@ -105,8 +153,22 @@ function hasNumber({ workspace: { numbers }, ping: { campaign, publisher } }: Au
  * that holds all of it, or what bidders have to be asked first.
  */
 export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
-  const { ping, ref, workspace, ledger, lastSeen, seed, bids } = input
-  const base = { ping, ref, inputs: { seed }, ...bidsField(bids) }
+  const { ping, ref, seq, request, workspace, lastSeen, seed, bids, heldNumbers, heldNumber, repeats, now } = input
+  const { campaign } = laneOf(workspace, ping)
+  const ledger = repeats === null ? input.ledger : releaseReservation(input.ledger, repeats.offer.auctionId, now)
+  const planTargets = campaign ? campaignPlan(workspace, campaign) : []
+  const base = {
+    ping,
+    ref,
+    seq,
+    request,
+    elapsedMs: Math.max(0, Date.parse(now) - Date.parse(ping.occurredAt)),
+    targetsConsidered: planTargets.length,
+    isDisclosed: campaign?.discloseCallerId ?? false,
+    confirms: false,
+    inputs: { seed, heldNumbers, heldNumber, repeats },
+    ...bidsField(bids),
+  }
   const refused = (reason: NoBidReason, skipped: readonly Skip[] = []): AuctionHeld => ({
     ...base,
     outcome: NO_BIDS[reason].outcome,
@@ -116,12 +178,16 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
     plan: [],
     skipped,
   })
-  const early = judgePing(input)
-  const { campaign } = laneOf(workspace, ping)
+  const early = judgePing({ ...input, ledger })
   if (early !== null || campaign === null) return refused(early ?? 'campaign_not_live')
-  const at = bidsAnsweredAt(bids, ping.occurredAt)
   const caller = knownNumber(ping.caller)
   const { callerState } = ping
+  const publisherId = ping.publisher.id
+  const about = { workspace, ledger, campaign, publisherId, caller, callerState, lastSeen }
+  const terms = termsFor({ ...about, at: ping.occurredAt })
+  const repeated = bids.length > 0 ? null : repeatedOffer(input, ledger, terms)
+  if (repeated) return { ...base, outcome: 'cached', reason: null, offer: repeated, terms, plan: [], skipped: [] }
+  const at = bidsAnsweredAt(bids, ping.occurredAt)
   const search: PlanSearch = {
     workspace,
     ledger,
@@ -133,7 +199,7 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
     lastSeen,
     bids,
     at,
-    plan: campaignPlan(workspace, campaign),
+    plan: planTargets,
   }
   const question = (targetIds: readonly string[]): BidQuestion => ({
     subject: bidSubjectOf(input, campaign, at),
@@ -149,20 +215,11 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
   if ('unasked' in found) return budgetLeft(ping, at) > 0 ? question([found.unasked]) : refused('no_bids')
   const { winner, skipped } = found
   if (winner === null) return refused(reasonWithoutWinner(skipped), skipped)
-  const publisherId = ping.publisher.id
-  const terms = termsFor({
-    workspace,
-    ledger,
-    campaign,
-    publisherId,
-    caller,
-    callerState,
-    lastSeen,
-    at: ping.occurredAt,
-  })
-  const offer = offerOf(winner, terms, at)
+  const number = numberFor(input)
+  const offer = offerOf(input, winner, terms, namesNumber(ping) ? number : null, at)
   if (ping.floorCents !== null && offer.payoutCents < ping.floorCents) return refused('below_floor', skipped)
-  if (!hasNumber(input)) return refused('no_number', skipped)
+  if (number === null) return refused('no_number', skipped)
   const rest = plan.filter(({ targetId }) => targetId !== winner.targetId)
-  return { ...base, outcome: 'won', reason: null, offer, terms, plan: [winner, ...rest], skipped }
+  const confirms = winner.bid !== undefined && workspace.targets.get(winner.targetId)?.rtb?.confirmUrl != null
+  return { ...base, confirms, outcome: 'won', reason: null, offer, terms, plan: [winner, ...rest], skipped }
 }

@@ -40,14 +40,17 @@ function applyCorrection(own: Conversion, converted: boolean | undefined): Conve
 /**
  * The books of a call that ended, from its facts alone, in whatever order they came: settlements, conversions and
  * corrections all use it. A converted call earns the posted revenue, else the frozen price; the payout follows the frozen
- * terms; a corrected figure replaces the computed one.
+ * terms; a corrected figure replaces the computed one. A call won at auction earns what was offered for it once it has talked
+ * as long as was offered, even when the buyer does not pay.
  */
 export function booksOf(facts: BookFacts): Books {
-  const { terms, sold, posted, corrections } = facts
+  const { terms, sold, talkSeconds, posted, corrections } = facts
   const conversion = applyCorrection(conversionOf(facts), corrections.converted)
   const earned = conversion.converted ? (posted?.revenueCents ?? sold?.revenueCents ?? 0) : 0
   const revenueCents = corrections.revenueCents ?? earned
-  const owed = conversion.converted ? payoutFor(terms, revenueCents) : 0
+  const { promise } = terms
+  const isPromised = promise !== undefined && sold !== null && talkSeconds >= promise.durationThresholdSeconds
+  const owed = isPromised ? promise.payoutCents : conversion.converted ? payoutFor(terms, revenueCents) : 0
   return { ...conversion, revenueCents, payoutCents: corrections.payoutCents ?? owed }
 }
 

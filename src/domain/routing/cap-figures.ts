@@ -8,7 +8,7 @@ import type { CapFigures } from './ledger-events.ts'
 export function capFiguresOf(state: LedgerState, targetId: string, at: string): CapFigures {
   const { taken, total, cents } = counterOf(state, 'target', targetId)
   const { hour, day, month } = windowsOf(at)
-  const held = (window: string) => heldSlots(state.calls, 'target', targetId, window)
+  const held = (window: string) => heldSlots(state, 'target', targetId, window)
   const countedIn = (window: string) => taken.get(window, 0) - held(window)
   return {
     hour: countedIn(hour),

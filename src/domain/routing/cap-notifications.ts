@@ -3,6 +3,7 @@ import { windowsOf } from '../shared/windows.ts'
 import { CAPS, type CallCaps, slotsTakenAt } from './caps.ts'
 import { type CounterChange, counterKey, counterOf } from './counters.ts'
 import { countsOf, type LedgerEvent } from './counts.ts'
+import { reservedSlots } from './held-slots.ts'
 import type { LedgerState } from './ledger.ts'
 import { type CapScope, notifiedCap, type TargetCapped } from './notified-caps.ts'
 import { hasUncountedSlot } from './open-call.ts'
@@ -10,12 +11,13 @@ import { hasUncountedSlot } from './open-call.ts'
 type ReachedCap = Pick<TargetCapped, 'window' | 'countedAt' | 'figures'>
 type CappedRecord = CallCaps & { readonly id: string; readonly dailyRevenueCapCents: number }
 
-/** Slots in the window of an instant (a prefix of it) that other calls hold and that do not count yet. */
+/** Slots in the window of an instant (a prefix of it) that other calls and posts hold and that do not count yet. */
 function slotsHeldByOthers(state: LedgerState, callId: string, scope: CapScope, id: string, window: string): number {
-  return state.calls.count(
+  const held = state.calls.count(
     (open, other) =>
       other !== callId && hasUncountedSlot(open, scope, id) && open.claim?.occurredAt.startsWith(window) === true,
   )
+  return held + reservedSlots(state.reservations, scope, id, window)
 }
 
 /** Caps of a target or buyer that a change of its counter reaches and that were not notified at their present value. */

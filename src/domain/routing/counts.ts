@@ -3,6 +3,7 @@ import type { CountedIds, CounterChange, EventCounts } from './counters.ts'
 import type { Claim } from './decision.ts'
 import type { ledgerEvents } from './ledger-events.ts'
 import type { OpenCall } from './open-call.ts'
+import type { Reservation } from './won-offer.ts'
 
 export type LedgerEvent = EventOf<typeof ledgerEvents>
 type DataOf<Type extends LedgerEvent['type']> = Extract<LedgerEvent, { readonly type: Type }>['data']
@@ -126,6 +127,22 @@ function recountCounts(data: DataOf<'CallRecounted'>): EventCounts {
   return booksCounts(data, { counted, held: 0 }, { revenueCents, payoutCents })
 }
 
+/** A reservation holds a slot of every cap, in the windows of the post; it takes or gives back (`by` 1 or -1). */
+function reservationCounts(
+  { campaignId, publisherId, laneKeyId, targetId, buyerId, resetSince }: Omit<Reservation, 'auctionId' | 'reservedAt'>,
+  slotsAt: string,
+  by: 1 | -1,
+): EventCounts {
+  const held = { ...NO_CHANGE, live: by, held: by, slotsAt }
+  const target = resetSince ? { ...NO_CHANGE, live: by } : held
+  return { campaignId, publisherId, laneKeyId, targetId, buyerId, campaign: held, lane: held, target, buyer: held }
+}
+
+/** What a reservation gives back when it ends. */
+export function reservationReleasedCounts(reservation: Reservation): EventCounts {
+  return reservationCounts(reservation, reservation.reservedAt, -1)
+}
+
 /**
  * What an event counts, on which counters and in which windows; null for one that counts nothing. The one table for the
  * ledger's fold, the projection of the counters, and cap notifications. `open` is the call in the ledger before the
@@ -148,6 +165,10 @@ export function countsOf(event: LedgerEvent, open: OpenCall | null = null): Even
       return settlementCounts(event.data)
     case 'CallRecounted':
       return recountCounts(event.data)
+    case 'OfferReserved':
+      return reservationCounts({ ...event.data, resetSince: false }, event.data.occurredAt, 1)
+    case 'ReservationReleased':
+      return reservationReleasedCounts(event.data)
     default:
       return null
   }

@@ -52,6 +52,16 @@ export const arrival = z.object({
   recordCalls: z.boolean(),
   /** Observed and sent tags, each with its source. */
   tags: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
+  /** The auction that the call was won at, and what only the publisher says of its caller. */
+  auction: z
+    .object({
+      id,
+      ref: z.string(),
+      callerZip: z.string().nullable(),
+      publisherRef: z.string().nullable(),
+      externalCallId: z.string().nullable(),
+    })
+    .optional(),
 })
 export type Arrival = Readonly<z.infer<typeof arrival>>
 
@@ -60,7 +70,10 @@ export function laneKeyOf({ laneKeyId }: Pick<Arrival, 'laneKeyId'>): Pick<Arriv
   return laneKeyId === undefined ? {} : { laneKeyId }
 }
 
-/** The money terms of a call, frozen at its arrival. */
+/** What a publisher was offered for a call that it won at auction (Supplement §6, Settlement). */
+export const promise = z.object({ payoutCents: payout, durationThresholdSeconds: z.int().min(0) })
+
+/** The money terms of a call, frozen at its arrival; of a call that was won at auction, at its ping. */
 export const terms = z.object({
   payoutMode: z.enum(['none', 'fixed', 'revshare']),
   payoutCents: payout.nullable(),
@@ -73,6 +86,8 @@ export const terms = z.object({
   bufferSeconds: z.int(),
   /** Cents per connected minute, two decimals. */
   usageRateCents: z.number(),
+  /** The offer that the call claimed at its arrival. */
+  promise: promise.optional(),
 })
 export type Terms = Readonly<z.infer<typeof terms>>
 

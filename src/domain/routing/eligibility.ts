@@ -160,8 +160,8 @@ export function checkEligibility(
     buyer,
     counter: () => counterOf(ledger, 'target', target.id),
     buyerCounter: () => counterOf(ledger, 'buyer', buyer.id),
-    held: (window) => heldSlots(ledger.calls, 'target', target.id, window),
-    buyerHeld: (window) => heldSlots(ledger.calls, 'buyer', buyer.id, window),
+    held: (window) => heldSlots(ledger, 'target', target.id, window),
+    buyerHeld: (window) => heldSlots(ledger, 'buyer', buyer.id, window),
   }
   for (const { reason, check } of RULES) {
     const detail = check(candidate)

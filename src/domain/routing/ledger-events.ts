@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
+import { bid } from '../bidding/bid.ts'
 import { figures } from '../money/figures.ts'
 import { gateCode } from '../shared/call-codes.ts'
-import { sha256 } from '../shared/fields.ts'
+import { e164, sha256 } from '../shared/fields.ts'
 import { bids } from './bids.ts'
 import { bookedFor } from './counted-call.ts'
 import { arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
 import { targetCapped } from './notified-caps.ts'
 import { dialFailure, targetWentDown } from './target-health.ts'
+import { reservation, wonOffer } from './won-offer.ts'
 
 const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
@@ -46,8 +48,10 @@ export const ledgerEvents = {
     unrouted: unrouted.nullable(),
     inputs,
     bids,
+    /** The offer of an auction that the call claims. */
+    offer: wonOffer.optional(),
   }),
-  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs, bids }),
+  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs, bids, offer: wonOffer.optional() }),
   TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly(), ...askedBids }),
   PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted, ...askedBids }),
   /** Bidders were asked for a decision that was no longer needed: the call had been routed, or was over. */
@@ -91,5 +95,23 @@ export const ledgerEvents = {
     revision: z.int().nullable(),
     resetSince,
   }),
+  /** A publisher posted the call of an offer: a slot of each cap is held until it arrives, or the offer expires. */
+  OfferReserved: z.object({
+    ...reservation.omit({ reservedAt: true, resetSince: true }).shape,
+    occurredAt: instant,
+    /** The ping that was posted: of a repeated one, not that of the auction. */
+    postedBy: id,
+    caller: e164,
+    number: z.object({ id, e164 }),
+    tags: z.record(z.string(), z.string()),
+    expiresAt: instant,
+  }),
+  ReservationReleased: z.object({
+    ...reservation.shape,
+    occurredAt: instant,
+    reason: z.enum(['claimed', 'expired', 'void']),
+  }),
+  /** Requests to bidders of an auction that change the health of their targets. */
+  BidsCounted: z.object({ auctionId: id, occurredAt: instant, bids: z.array(bid).min(1).readonly() }),
   TargetCapsReset: z.object({ targetId: id, targetName: z.string(), occurredAt: instant, cleared: capFigures }),
 }

@@ -13,8 +13,8 @@ import {
 } from './callers.ts'
 import { type CountedCall, countedCallOf, recountedCallOf } from './counted-call.ts'
 import { addCounts, type Counters, counterKey, NO_COUNTER } from './counters.ts'
-import { claimReleasedCounts, countsOf, type LedgerEvent } from './counts.ts'
-import type { Claim, Planned } from './decision.ts'
+import { claimReleasedCounts, countsOf, type LedgerEvent, reservationReleasedCounts } from './counts.ts'
+import { type Claim, laneKeyOf, type Planned } from './decision.ts'
 import { ledgerEvents } from './ledger-events.ts'
 import { addNotifiedCap, NO_NOTIFIED_CAPS, type NotifiedCaps } from './notified-caps.ts'
 import { isAwaitingSettlement, type OpenCall } from './open-call.ts'
@@ -25,6 +25,7 @@ import {
   isTargetFailure,
   type TargetHealth,
 } from './target-health.ts'
+import type { Reservation, WonOffer } from './won-offer.ts'
 
 /** A dial: its attempt, and the target and buyer that it was to reach. */
 export type Dial = Pick<Claim, 'attempt' | 'target' | 'buyer' | 'externalRef'>
@@ -49,6 +50,12 @@ export interface LedgerState {
   readonly countedCalls: WindowedMap<CountedCall>
   /** Revisions at which targets' caps were last reset, by target. */
   readonly resets: PersistentMap<string, number>
+  /** Slots that accepted posts hold, by auction. */
+  readonly reservations: PersistentMap<string, Reservation>
+  /** Auctions whose offers calls have claimed, or which were voided. */
+  readonly endedOffers: WindowedMap<true>
+  /** Auctions whose bids were counted for the health of targets. */
+  readonly countedAuctions: WindowedMap<true>
 }
 
 const initial: LedgerState = {
@@ -62,6 +69,25 @@ const initial: LedgerState = {
   notifiedCaps: PersistentMap(),
   countedCalls: createWindowedMap(),
   resets: PersistentMap(),
+  reservations: PersistentMap(),
+  endedOffers: createWindowedMap(),
+  countedAuctions: createWindowedMap(),
+}
+
+/** The ledger without the slots that a post holds. */
+export function releaseReservation(state: LedgerState, auctionId: string, now: string): LedgerState {
+  const held = state.reservations.get(auctionId)
+  if (!held) return state
+  return {
+    ...state,
+    counters: addCounts(state.counters, reservationReleasedCounts(held), now),
+    reservations: state.reservations.delete(auctionId),
+  }
+}
+
+/** The ledger after a call claimed an offer. */
+function endOffer(state: LedgerState, offer: WonOffer | undefined, now: string): LedgerState {
+  return offer ? { ...state, endedOffers: setEntry(state.endedOffers, offer.auctionId, true, now) } : state
 }
 
 /** The ledger after a dial ended without an answer: the slots that it held are free for the next target. */
@@ -121,8 +147,8 @@ function applyFailure(state: LedgerState, targetId: string, failure: DialFailure
  */
 export const ledger = defineEntity({
   name: 'ledger',
-  // 6: requests to bidders count for the health of their targets.
-  version: 6,
+  // 7: accepted posts hold slots.
+  version: 7,
   longLived: true,
   events: ledgerEvents,
   initial,
@@ -142,7 +168,7 @@ export const ledger = defineEntity({
         live: true,
       }
       return {
-        ...state,
+        ...endOffer(state, event.data.offer, at),
         seq: arrival.seq,
         counters: countersAfter(state.counters, event, null, at),
         calls: state.calls.set(callId, open),
@@ -152,8 +178,8 @@ export const ledger = defineEntity({
       }
     },
     BidsUnused: (state, { data: { bids } }) => ({ ...state, health: applyBids(state.health, bids) }),
-    CallRefused: (state, { data: { arrival, bids }, meta }) => ({
-      ...state,
+    CallRefused: (state, { data: { arrival, bids, offer }, meta }) => ({
+      ...endOffer(state, offer, meta.at),
       health: applyBids(state.health, bids),
       seq: arrival.seq,
       seenCalls: setEntry(state.seenCalls, arrival.callId, true, meta.at),
@@ -248,7 +274,30 @@ export const ledger = defineEntity({
         counters: state.counters.update(key, NO_COUNTER, ({ live }) => ({ ...NO_COUNTER, live })),
         notifiedCaps: state.notifiedCaps.delete(key),
         calls: state.calls.map((open) => (open.claim?.target.id === targetId ? { ...open, resetSince: true } : open)),
+        reservations: state.reservations.map((held) =>
+          held.targetId === targetId ? { ...held, resetSince: true } : held,
+        ),
       }
     },
+    OfferReserved: (state, event) => {
+      const { auctionId, occurredAt: reservedAt, campaignId, publisherId, laneKeyId, targetId, buyerId } = event.data
+      const ids = { auctionId, campaignId, publisherId, ...laneKeyOf({ laneKeyId }), targetId, buyerId }
+      return {
+        ...state,
+        counters: countersAfter(state.counters, event, null, event.meta.at),
+        reservations: state.reservations.set(auctionId, { ...ids, reservedAt, resetSince: false }),
+      }
+    },
+    ReservationReleased: (state, { data: { auctionId, reason }, meta }) => {
+      const freed = releaseReservation(state, auctionId, meta.at)
+      return reason === 'claimed'
+        ? freed
+        : { ...freed, endedOffers: setEntry(freed.endedOffers, auctionId, true, meta.at) }
+    },
+    BidsCounted: (state, { data: { auctionId, bids }, meta }) => ({
+      ...state,
+      health: applyBids(state.health, bids),
+      countedAuctions: setEntry(state.countedAuctions, auctionId, true, meta.at),
+    }),
   },
 })

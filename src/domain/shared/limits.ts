@@ -203,6 +203,21 @@ export const PING = {
   zip: 20,
   city: 120,
   tmaxMs: { min: 100, max: 5_000, default: 3_000 },
+  /** Time of the budget that is kept for storing and sending the answer; of a small budget a quarter. */
+  answerMs: 50,
+  /** Body in bytes, read raw (Document 1, Limits). */
+  bodyBytes: 32 * 1024,
+  /** Of a request's body and user agent, what its row shows (characters). */
+  storedBody: 8 * 1024,
+  /** How far the clock of a signed request may be off (seconds), either way. */
+  signatureSeconds: 300,
+  /** How old the folds may be on which a ping is judged (ms). */
+  foldAgeMs: 500,
+  /** Numbers of auctions that a process takes at once. */
+  seqBlock: 1_000,
+  /** Days after which a row of the ledger is removed, and the longest window of a query. */
+  retentionDays: 30,
+  windowDays: 92,
 } as const
 
 // Campaigns

@@ -51,16 +51,19 @@ export function createInputLoader(ports: {
 }): LoadInputs {
   const { mailboxes, foldLoader, lookUp } = ports
 
-  /** The folds that the commands read, each at its tail, by stream name. */
+  /** The folds that the commands read, by stream name: each at its tail, or as old as all of them allow. */
   async function foldsFor(jobs: readonly PendingCommand[]): Promise<ReadonlyMap<string, Fold>> {
-    const entities = new Map<string, Entity>()
+    const read = new Map<string, { readonly entity: Entity; readonly maxAgeMs: number }>()
     for (const { command, context } of jobs) {
       for (const entity of Object.values<Entity>(command.reads)) {
-        entities.set(streamOf(entity, context.workspaceId), entity)
+        const stream = streamOf(entity, context.workspaceId)
+        const maxAgeMs = Math.min(command.readsMaxAgeMs, read.get(stream)?.maxAgeMs ?? command.readsMaxAgeMs)
+        read.set(stream, { entity, maxAgeMs })
       }
     }
-    const folds = [...entities].map(
-      async ([stream, entity]) => [stream, await foldLoader.foldOf(mailboxes.mailboxOf(entity, stream), true)] as const,
+    const folds = [...read].map(
+      async ([stream, { entity, maxAgeMs }]) =>
+        [stream, await foldLoader.recentFoldOf(mailboxes.mailboxOf(entity, stream), maxAgeMs)] as const,
     )
     return new Map(await Promise.all(folds))
   }

@@ -30,6 +30,8 @@ export interface FoldLoader {
    * is. Concurrent fresh loads of a stream share the next read. @throws LogUnavailable
    */
   readonly foldOf: (mailbox: Mailbox, fresh: boolean) => Promise<Fold>
+  /** The fold as it was at most so long ago (ms); 0: read to the tail. @throws LogUnavailable */
+  readonly recentFoldOf: (mailbox: Mailbox, maxAgeMs: number) => Promise<Fold>
   /**
    * Packs and saves the newest mark of a long stream, beside whatever else the thread does; null when that was done, or
    * has failed a moment ago. `leaves`: the fold will be dropped, so that it is marked and saved as it is if it has grown
@@ -77,6 +79,7 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
   /** Reads a mailbox's fold to the tail of its stream. */
   async function load(mailbox: Mailbox): Promise<Fold> {
     const { entity, stream } = mailbox
+    const begun = clock.now()
     let fold = mailbox.fold ?? (await loadStart(ports, mailbox))
     for (let isTail = false; !isTail; ) {
       const page = await log.read(stream, fold.revision + 1, PAGE)
@@ -85,6 +88,7 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
     }
     // A turn of the stream's own mailbox may have folded further during the read.
     if (!mailbox.fold || mailbox.fold.revision < fold.revision) mailbox.fold = fold
+    mailbox.readAt = begun
     return mailbox.fold
   }
 
@@ -111,18 +115,24 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
     return snapshots.running
   }
 
+  async function foldOf(mailbox: Mailbox, fresh: boolean): Promise<Fold> {
+    if (mailbox.fold && !fresh) return mailbox.fold
+    mailbox.reads += 1
+    const isFirst = mailbox.fold === null
+    try {
+      return await flight(mailbox.stream, () => load(mailbox))
+    } finally {
+      mailbox.reads -= 1
+      if (isFirst) onChange(mailbox)
+      void keepUp(mailbox)
+    }
+  }
+
   return {
-    async foldOf(mailbox, fresh) {
-      if (mailbox.fold && !fresh) return mailbox.fold
-      mailbox.reads += 1
-      const isFirst = mailbox.fold === null
-      try {
-        return await flight(mailbox.stream, () => load(mailbox))
-      } finally {
-        mailbox.reads -= 1
-        if (isFirst) onChange(mailbox)
-        void keepUp(mailbox)
-      }
+    foldOf,
+    async recentFoldOf(mailbox, maxAgeMs) {
+      const isRecent = mailbox.fold !== null && Math.abs(clock.now() - mailbox.readAt) < maxAgeMs
+      return foldOf(mailbox, !isRecent || mailbox.stale)
     },
     keepUp,
   }

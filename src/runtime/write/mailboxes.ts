@@ -42,6 +42,8 @@ export interface Mailbox {
   /** Reads of the stream under way. */
   reads: number
   fold: Fold | null
+  /** When the fold was last known to be that of the stream's tail (ms since the epoch). */
+  readAt: number
   /** Bytes that the fold takes, estimated. */
   bytes: number
   /** An append was not acknowledged: the stream may hold more than the fold. */
@@ -55,6 +57,8 @@ export interface Mailboxes {
   readonly mailboxOf: (entity: Entity, stream: string) => Mailbox
   /** The fold of a stream that has a mailbox; null for any other. It does not count as used. */
   readonly knownFoldOf: (stream: string) => Fold | null
+  /** Drops a mailbox that nothing uses. */
+  readonly drop: (mailbox: Mailbox) => void
   /** Estimates anew what a mailbox takes, and drops others when all take too much. */
   readonly weigh: (mailbox: Mailbox) => void
 }
@@ -67,6 +71,7 @@ function newMailbox(entity: Entity, stream: string): Mailbox {
     busy: false,
     reads: 0,
     fold: null,
+    readAt: Number.NEGATIVE_INFINITY,
     bytes: 0,
     stale: false,
     snapshots: { done: -1, failedAt: null, damaged: null, running: null },
@@ -94,11 +99,13 @@ export function createMailboxes(
       if (!isIdle(mailbox)) continue
       const saved = keepUp(mailbox)
       if (saved) void saved.then(dropUnused)
-      else {
-        mailboxes.delete(stream)
-        bytes -= mailbox.bytes
-      }
+      else remove(stream, mailbox)
     }
+  }
+
+  function remove(stream: string, mailbox: Mailbox): void {
+    mailboxes.delete(stream)
+    bytes -= mailbox.bytes
   }
 
   return {
@@ -108,6 +115,9 @@ export function createMailboxes(
       mailboxes.delete(stream)
       mailboxes.set(stream, mailbox)
       return mailbox
+    },
+    drop(mailbox) {
+      if (mailboxes.get(mailbox.stream) === mailbox && isIdle(mailbox)) remove(mailbox.stream, mailbox)
     },
     knownFoldOf: (stream) => mailboxes.get(stream)?.fold ?? null,
     weigh(mailbox) {

@@ -103,6 +103,7 @@ async function runTurn(
     if (!result.ok) return { jobs, fresh: true, conflicts: isGuess ? conflicts : conflicts + 1 }
     position = result.position
     mailbox.fold = appendedFold(fold, start.revision, position)
+    mailbox.readAt = clock.now()
   }
   for (const decision of decisions) resolveJob(log, mailbox.stream, decision, position)
   return { jobs: jobs.slice(decisions.length), fresh: false, conflicts: 0 }
@@ -146,6 +147,7 @@ async function runMailbox(tools: MailboxTools, mailbox: Mailbox): Promise<void> 
     }
   }
   mailbox.busy = false
+  if (mailbox.entity.shortLived) return tools.mailboxes.drop(mailbox)
   // A stream that was taken for new was never loaded.
   if (mailbox.bytes === 0) tools.mailboxes.weigh(mailbox)
 }
@@ -196,7 +198,9 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
     dryRun: createDryRun({ decider, loadInputs, foldLoader, mailboxFor, random }),
     async stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string) {
       const mailbox = mailboxes.mailboxOf(anyEntityOf(entity), streamOf(entity, id, workspaceId))
-      return typedState(entity, (await foldLoader.foldOf(mailbox, true)).state)
+      const { state } = await foldLoader.foldOf(mailbox, true)
+      if (entity.shortLived) mailboxes.drop(mailbox)
+      return typedState(entity, state)
     },
     cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string) {
       const fold = mailboxes.knownFoldOf(streamOf(entity, id, workspaceId))
