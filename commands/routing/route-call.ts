@@ -8,8 +8,9 @@ import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-m
 import { callerWindowsOfArrival } from '../../src/domain/routing/caller-windows.ts'
 import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
 import { decideArrival } from '../../src/domain/routing/decide-arrival.ts'
-import { ledger } from '../../src/domain/routing/ledger.ts'
+import { type LedgerState, ledger, releaseReservation } from '../../src/domain/routing/ledger.ts'
 import { senderOf } from '../../src/domain/routing/sender.ts'
+import { isOfferLive, type WonOffer, wonOffer } from '../../src/domain/routing/won-offer.ts'
 import { e164, sha256 } from '../../src/domain/shared/fields.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -27,13 +28,31 @@ const input = z.object({
   seed: z.int().nullable().default(null),
   /** Bids that were asked for this decision. */
   bids,
+  /** The offer of an auction that the call may claim. */
+  offer: wonOffer.optional(),
   occurredAt: instant,
 })
+type Input = z.infer<typeof input>
+
+/** The offer that a call claims: one that is alive at the arrival, and which no call has claimed. */
+function claimedOffer({ offer, occurredAt }: Input, { endedOffers }: LedgerState): WonOffer | null {
+  return offer && isOfferLive(offer, occurredAt) && !getEntry(endedOffers, offer.auctionId) ? offer : null
+}
 
 /** The number that was called, and the campaign and publisher of the call; undefined for an unknown number. */
-function calledNumberOf(workspace: WorkspaceState, { to, routingKeyHash, occurredAt }: z.infer<typeof input>) {
+function calledNumberOf(workspace: WorkspaceState, input: Input, ledger: LedgerState) {
+  const { to, routingKeyHash, occurredAt } = input
   const number = workspace.numbers.get(workspace.numberIds.get(to) ?? '')
-  return number && { number, sender: senderOf(workspace, number, routingKeyHash, occurredAt) }
+  const offer = claimedOffer(input, ledger)
+  return number && { number, offer, sender: senderOf(workspace, number, routingKeyHash, occurredAt, offer) }
+}
+
+/** The slots of a claimed offer's post are free for its call, in the append that admits it. */
+function reservationEvents({ reservations }: LedgerState, offer: WonOffer | null, occurredAt: string) {
+  const held = offer && reservations.get(offer.auctionId)
+  return held
+    ? [{ type: 'ReservationReleased' as const, data: { ...held, occurredAt, reason: 'claimed' as const } }]
+    : []
 }
 
 /** Routes an arriving call: gates, terms, plan and first claim. Refused until the bidders that it needs were asked. Idempotent by call id. */
@@ -44,20 +63,21 @@ export const routeCall = defineCommand({
   reads: { workspace, blocklist, wallet },
   rejects: ['number-not-found', 'bids-needed'],
   lookups: (input, state, reads) => {
-    const called = calledNumberOf(reads.workspace, input)
+    const called = calledNumberOf(reads.workspace, input, state)
     const questions = called ? callerWindowsOfArrival(reads.workspace, called.sender, input.caller) : []
     return [...callLookups(state, input.callId), ...callerLookups(state, questions, input.occurredAt)]
   },
-  decide(input, state, { reads, lookUp, seed: drawn }) {
+  decide(input, state, { reads, lookUp, seed: drawn, now }) {
     const { callId, carrierCallId, routingKeyHash, caller, bids: given = [], occurredAt: at } = input
     const seed = input.seed ?? drawn
     if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId))
       return unusedBidsEvents(callId, at, given, state.calls.get(callId)?.arrival)
-    const called = calledNumberOf(reads.workspace, input)
+    const called = calledNumberOf(reads.workspace, input, state)
     if (!called) return refuse('number-not-found')
-    const lastSeen = createLastSeen(state, lookUp)
+    const ledger = called.offer ? releaseReservation(state, called.offer.auctionId, now) : state
     const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, bids: given, at }
-    const decided = decideArrival({ ...reads, ...arriving, ledger: state, lastSeen, seed })
-    return 'targetIds' in decided ? refuseUnasked(decided) : withCapNotifications(state, [decided], reads.workspace)
+    const decided = decideArrival({ ...reads, ...arriving, ledger, lastSeen: createLastSeen(state, lookUp), seed })
+    if ('targetIds' in decided) return refuseUnasked(decided)
+    return [...reservationEvents(state, called.offer, at), ...withCapNotifications(ledger, [decided], reads.workspace)]
   },
 })

@@ -139,8 +139,8 @@ function documentsOf(event: Event): readonly string[] {
 export const capCounters = defineProjection({
   // The name of the collection; the usage that is billed is another thing.
   name: 'usage',
-  // 3: requests to bidders count for the health of their targets.
-  version: 3,
+  // 4: requests to bidders of auctions count for the health of their targets, too.
+  version: 4,
   events,
   doc,
   indexes: [{ workspaceId: 1, 'health.health': 1 }],

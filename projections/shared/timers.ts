@@ -88,7 +88,8 @@ export function timersOf(contexts: readonly AnyJobs[]): Projection<TimerRow> {
   }
   return defineProjection({
     name: 'timers',
-    version: 3,
+    // 4: ends of reservations, and confirmations of wins.
+    version: 4,
     events: Object.assign({}, ...contexts.map(({ events }) => events)),
     doc: timer,
     indexes: [{ kind: 1, dueAt: 1 }],

@@ -29,6 +29,7 @@ import type { CommandContext } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import { type AskBidders, decideWithBids } from '../reactions/ask-bidders.ts'
+import type { Offers } from '../reactions/offers.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { noParams } from './no-params.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
@@ -58,6 +59,7 @@ export interface SandboxPorts {
   readonly writer: StreamWriter
   readonly simulator: Simulator
   readonly askBidders: AskBidders
+  readonly offers: Pick<Offers, 'offerFor'>
   readonly clock: Clock
   readonly random: Random
   /** Waits until the projections have read the newest events of these types. */
@@ -110,7 +112,7 @@ const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): Di
  * are asked for it once: the call itself gets the same answers.
  */
 async function estimateSeconds(
-  { writer, askBidders }: SandboxPorts,
+  { writer, askBidders, offers }: SandboxPorts,
   { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
   caller: CommandContext,
   callId: string,
@@ -119,7 +121,18 @@ async function estimateSeconds(
 ): Promise<number | Refusal> {
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
-  const arrival = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
+  const offer = await offers.offerFor(caller.workspaceId, { to, caller: from ?? null, at })
+  const claim = offer ? { offer } : {}
+  const arrival = {
+    callId,
+    carrierCallId: callId,
+    to,
+    caller: from ?? null,
+    routingKeyHash,
+    seed,
+    ...claim,
+    occurredAt: at,
+  }
   const rounds = new Map<number, readonly Bid[]>()
   const bidsOf = (round: number) => rounds.get(round) ?? []
   const ask = async (question: BidQuestion) => {

@@ -47,8 +47,8 @@ function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' |
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
   // `seed` is an input of the command's context.
   const { seed: _seed, ...inputs } = data.inputs
-  const { bids = [] } = data
-  const input = { callId, carrierCallId, to, caller, ...inputs, ...bidsField(bids), occurredAt }
+  const { bids = [], offer } = data
+  const input = { callId, carrierCallId, to, caller, ...inputs, ...bidsField(bids), offer, occurredAt }
   return { callId, command: routeCall, input }
 }
 

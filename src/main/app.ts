@@ -10,7 +10,10 @@ import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
-import { type AskBidders, createBidders } from '../reactions/ask-bidders.ts'
+import { createBidders } from '../reactions/ask-bidders.ts'
+import { createWinConfirmer } from '../reactions/confirm-win.ts'
+import { createOffers } from '../reactions/offers.ts'
+import type { AuctionPorts } from '../reactions/tools.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
@@ -34,7 +37,7 @@ export interface App {
   readonly writer: StreamWriter
   readonly effects: PlatformEffects
   readonly secrets: Secrets
-  readonly askBidders: AskBidders
+  readonly auctions: AuctionPorts
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
@@ -74,7 +77,10 @@ export async function openApp(
   )
   const configuration = (workspaceId: string) => writer.stateOf(workspace, workspaceId)
   const askBidders = createBidders({ egress, secrets, random: core.random, configuration })
-  const effects = openEffects(core, { carrier: () => carrier.carrier, askBidders }, logger)
+  const offers = createOffers(core)
+  const confirmWin = createWinConfirmer({ egress, secrets, clock, configuration })
+  const auctions = { askBidders, offers, confirmWin }
+  const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const stop = new AbortController()
   if (config.roles.has('command-api') || config.roles.has('worker')) void writer.buildSnapshots(entities, stop.signal)
@@ -88,7 +94,7 @@ export async function openApp(
     carrier,
     effects,
     egress,
-    askBidders,
+    auctions,
     live,
     awaitProjections: awaitTypes,
     baseUrl: () => address,
@@ -100,7 +106,7 @@ export async function openApp(
     writer,
     effects,
     secrets,
-    askBidders,
+    auctions,
     readSide,
     simulator: carrier.simulator,
     awaitProjections: awaitTypes,

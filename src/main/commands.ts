@@ -24,7 +24,16 @@ import { signOut } from '../../commands/access/sign-out.ts'
 import { retryParkedStream } from '../../commands/activity/retry-parked-stream.ts'
 import { skipParkedEvent } from '../../commands/activity/skip-parked-event.ts'
 import { startExport } from '../../commands/activity/start-export.ts'
+import { claimOffer } from '../../commands/auctions/claim-offer.ts'
+import { countBids } from '../../commands/auctions/count-bids.ts'
+import { expireOffer } from '../../commands/auctions/expire-offer.ts'
 import { holdAuction } from '../../commands/auctions/hold-auction.ts'
+import { recordConfirmation } from '../../commands/auctions/record-confirmation.ts'
+import { recordPost } from '../../commands/auctions/record-post.ts'
+import { refusePing } from '../../commands/auctions/refuse-ping.ts'
+import { refusePost } from '../../commands/auctions/refuse-post.ts'
+import { releaseReservation } from '../../commands/auctions/release-reservation.ts'
+import { reserveOffer } from '../../commands/auctions/reserve-offer.ts'
 import { adjustCall } from '../../commands/calls/adjust-call.ts'
 import { endCall } from '../../commands/calls/end-call.ts'
 import { postConversion } from '../../commands/calls/post-conversion.ts'
@@ -167,8 +176,17 @@ export const commands: readonly AnyCommand[] = [
   releaseCall,
   resetTargetCaps,
   routeCall,
-  holdAuction,
   unblockCaller,
+  holdAuction,
+  claimOffer,
+  countBids,
+  expireOffer,
+  recordConfirmation,
+  recordPost,
+  refusePing,
+  refusePost,
+  releaseReservation,
+  reserveOffer,
   assignNumber,
   billRenewal,
   changePool,
@@ -204,5 +222,8 @@ export const commands: readonly AnyCommand[] = [
 /** Every precondition of commands. */
 export const preconditions: readonly AnyPrecondition[] = [requireAttribution.definition, requireRecordAt.definition]
 
-/** Commands that are not idempotent by their command id: a process always runs them itself and never forwards them. */
-export const LOCAL_COMMANDS: ReadonlySet<AnyCommand> = new Set<AnyCommand>([resetTargetCaps])
+/**
+ * Commands that a process always runs itself and never forwards: one that is not idempotent by its command id, and those that
+ * begin a stream of their own.
+ */
+export const LOCAL_COMMANDS: ReadonlySet<AnyCommand> = new Set<AnyCommand>([resetTargetCaps, holdAuction, refusePing])

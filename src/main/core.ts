@@ -112,7 +112,7 @@ export async function openCore(config: Config, logger: Logger) {
 /** The effects of events, run at once in the process that appended them; one that fails is left to its reaction. */
 export function openEffects(
   { writer, ops, owner, metrics, routingKeyUses }: Core,
-  ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'askBidders'>,
+  ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'auctions'>,
   logger: Logger,
 ) {
   return createPlatformEffects({

@@ -1,4 +1,5 @@
 import { secretHash } from '../api/secret-hash.ts'
+import { auction } from '../domain/auctions/auction.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import { bidsField } from '../domain/routing/bids.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
@@ -9,7 +10,9 @@ import type { AnyReaction } from '../kernel/reaction.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type AskBidders, decideWithBids } from '../reactions/ask-bidders.ts'
+import { decideWithBids } from '../reactions/ask-bidders.ts'
+import { auctionFlow } from '../reactions/auction-flow.ts'
+import { auctionJobHandlers } from '../reactions/auction-job-handlers.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { callJobHandlers } from '../reactions/call-job-handlers.ts'
 import { commandFor } from '../reactions/notice-commands.ts'
@@ -17,17 +20,17 @@ import { numberJobHandlers } from '../reactions/number-job-handlers.ts'
 import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
 import { jobHandlersOf, type ScheduledJob } from '../reactions/scheduled-jobs.ts'
-import type { Causation } from '../reactions/tools.ts'
+import type { AuctionPorts, Causation } from '../reactions/tools.ts'
 import type { Claimant } from '../runtime/ownership/claims.ts'
 import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { newCommandId } from './system.ts'
 
 /** Every reaction. */
-export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, numberOrders, renewals]
+export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, auctionFlow, numberOrders, renewals]
 
 /** Handlers of scheduled jobs, over the jobs of every context. */
-export const jobHandlers = jobHandlersOf([callJobHandlers, numberJobHandlers])
+export const jobHandlers = jobHandlersOf([callJobHandlers, auctionJobHandlers, numberJobHandlers])
 
 /** Runs commands from requests, the carrier and timers, each with the effects of its events. */
 export interface PlatformEffects extends Effects<NumberTools> {
@@ -66,14 +69,16 @@ async function routingKeyUse(
 export function createPlatformEffects(options: {
   readonly writer: StreamWriter
   readonly carrier: () => Carrier
-  readonly askBidders: AskBidders
+  /** Bidders, and the offers that publishers won. */
+  readonly auctions: AuctionPorts
   readonly clock: Clock
   readonly claims: Claimant
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
   /** Receives each use of a routing key by a call. */
   readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
 }): PlatformEffects {
-  const { writer, carrier, askBidders, onRoutingKeyUse = () => undefined, ...rest } = options
+  const { writer, carrier, auctions, onRoutingKeyUse = () => undefined, ...rest } = options
+  const { askBidders, offers } = auctions
   const effects = createEffects<NumberTools>({
     ...rest,
     writer,
@@ -85,15 +90,21 @@ export function createPlatformEffects(options: {
       get carrier() {
         return carrier()
       },
-      askBidders,
+      ...auctions,
+      auctionOf: (workspaceId, auctionId) => writer.stateOf(auction, auctionId, workspaceId),
       configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
     }),
   })
   return {
     ...effects,
     async handleCarrierNotice(notice) {
-      const { command, input } = commandFor(notice, secretHash)
+      const { command, input: noticed } = commandFor(notice, secretHash)
       const { workspaceId, callId } = notice
+      const offer =
+        notice.type === 'call-arrived'
+          ? await offers.offerFor(workspaceId, { to: notice.to, caller: notice.from, at: notice.at })
+          : null
+      const input = { ...noticed, ...(offer && { offer }) }
       const context = {
         workspaceId,
         actor: CARRIER,

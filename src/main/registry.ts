@@ -5,6 +5,7 @@ import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { activity as activityLog } from '../../projections/activity/activity.ts'
+import { auctionJobs } from '../../projections/auctions/auction-jobs.ts'
 import { callJobs } from '../../projections/calls/call-jobs.ts'
 import { callColumns, callLog } from '../../projections/calls/call-log.ts'
 import { callRecordings } from '../../projections/calls/call-recordings.ts'
@@ -101,7 +102,7 @@ export const entities: readonly AnyEntity[] = [
 ]
 
 /** Work that falls due, over the jobs of every context. */
-export const timers = timersOf([callJobs, numberJobs])
+export const timers = timersOf([callJobs, auctionJobs, numberJobs])
 
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [

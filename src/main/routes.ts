@@ -13,7 +13,7 @@ import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
-import type { AskBidders } from '../reactions/ask-bidders.ts'
+import type { AuctionPorts } from '../reactions/tools.ts'
 import type { OpenCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
@@ -27,7 +27,7 @@ export interface RouteParts {
   readonly carrier: OpenCarrier
   readonly effects: PlatformEffects
   readonly egress: Egress
-  readonly askBidders: AskBidders
+  readonly auctions: AuctionPorts
   readonly live: LiveStream
   /** The address that clients use. */
   readonly baseUrl: () => string
@@ -53,7 +53,7 @@ function commandRoutes({
   carrier,
   effects,
   egress,
-  askBidders,
+  auctions,
   awaitProjections,
   baseUrl,
 }: RouteParts): readonly ApiRoute[] {
@@ -61,7 +61,7 @@ function commandRoutes({
   const { simulator, telnyx } = carrier
   return [
     ...(telnyx ? telnyxRoutes(telnyx) : []),
-    ...(simulator ? sandboxRoutes({ writer, simulator, askBidders, clock, random, awaitProjections }) : []),
+    ...(simulator ? sandboxRoutes({ writer, simulator, ...auctions, clock, random, awaitProjections }) : []),
     ...(simulator ? sandboxBidderRoutes({ ops, clock, random, baseUrl }) : []),
     ...writeRoutes({
       writer,

@@ -3,7 +3,7 @@ import type { Causation } from './tools.ts'
 
 /** A job that is due: a row of the `timers` projection. */
 export interface ScheduledJob {
-  /** Id of the call, order or number that the job is about. */
+  /** Id of the call, order, number or auction that the job is about. */
   readonly subjectId: string
   /** Milliseconds since the epoch. */
   readonly dueAt: number
@@ -15,7 +15,16 @@ export interface ScheduledJob {
  * How many jobs of each kind a process runs at the same time. Kinds that wait for the same thing (the stores, the carrier)
  * still have slots of their own: what is slow in one delays none of another.
  */
-export const JOB_SLOTS = { settle: 32, usage: 16, stuck: 8, order: 8, connect: 8, renewal: 8 } as const
+export const JOB_SLOTS = {
+  settle: 32,
+  usage: 16,
+  stuck: 8,
+  order: 8,
+  connect: 8,
+  renewal: 8,
+  offer: 16,
+  confirm: 16,
+} as const
 
 /** How the jobs of a kind are run. */
 export interface JobHandler {

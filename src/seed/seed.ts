@@ -22,7 +22,7 @@ import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
-import type { AskBidders } from '../reactions/ask-bidders.ts'
+import type { AuctionPorts } from '../reactions/tools.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
@@ -78,7 +78,7 @@ export interface SeedPlatform {
   readonly clock: Clock
   readonly random: Random
   readonly secrets: Secrets
-  readonly askBidders: AskBidders
+  readonly auctions: AuctionPorts
 }
 
 /** Settings of the seed. */
@@ -156,7 +156,7 @@ async function playAll(
     const ports = {
       writer: app.writer,
       simulator,
-      askBidders: app.askBidders,
+      ...app.auctions,
       clock: app.clock,
       random: { ...app.random, uuid: () => callId },
       awaitProjections: app.awaitProjections,

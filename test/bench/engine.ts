@@ -16,7 +16,7 @@ import type { EventLog } from '../../src/ports/event-log.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { buildWorld } from '../../src/seed/seed-world.ts'
 import { addApiKey, createTenant, execute } from '../../src/seed/tenants.ts'
-import { askNobody } from '../support/fixtures/ask-nobody.ts'
+import { noAuctions } from '../support/fixtures/no-auctions.ts'
 
 /** One append that the log took. */
 export interface Append {
@@ -79,7 +79,7 @@ async function openPlatform(directory: string, plain: EventLog) {
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   const failures: unknown[] = []
   const flow = createPlatformEffects({
-    askBidders: askNobody,
+    auctions: noAuctions,
     writer,
     carrier: () => simulator,
     clock,
@@ -135,7 +135,7 @@ function createCallPlayer(
   dial: ReadonlyMap<string, string>,
 ): () => Promise<void> {
   const ports = {
-    askBidders: askNobody,
+    ...noAuctions,
     writer,
     simulator,
     clock,
@@ -156,7 +156,7 @@ function createCallPlayer(
       surface: 'sandbox',
       ip: null,
     } as const
-    const outcome = await playCall({ ...ports, askBidders: askNobody }, workspaceId, callOf(dial, played++), caller)
+    const outcome = await playCall({ ...ports, ...noAuctions }, workspaceId, callOf(dial, played++), caller)
     if (isRefusal(outcome)) throw new Error(`A call was refused: ${outcome.refused}.`)
   }
 }

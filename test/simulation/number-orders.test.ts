@@ -17,7 +17,7 @@ import { applyPending } from '../../src/runtime/projections/apply-pending.ts'
 import { runReactions } from '../../src/runtime/reactions/reaction-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
-import { askNobody } from '../support/fixtures/ask-nobody.ts'
+import { noAuctions } from '../support/fixtures/no-auctions.ts'
 import { projections } from '../support/fixtures/registry.ts'
 import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
@@ -65,7 +65,7 @@ function createEngine({ clock, log, ops, numbers }: Stores, n: number, interfere
   const owner = `process-${n}`
   const claims = { ops: faulty.ops, owner }
   const flow = createPlatformEffects({
-    askBidders: askNobody,
+    auctions: noAuctions,
     writer,
     carrier: () => carrier,
     clock,

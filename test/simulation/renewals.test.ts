@@ -16,8 +16,8 @@ import { runProjections } from '../../src/runtime/projections/projection-runner.
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { createTenant, execute } from '../../src/seed/tenants.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
-import { askNobody } from '../support/fixtures/ask-nobody.ts'
 import { lookUpIn } from '../support/fixtures/look-up-in.ts'
+import { noAuctions } from '../support/fixtures/no-auctions.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -70,7 +70,7 @@ function machine() {
       lookUp: lookUpIn(log, store, clock),
     })
     const flow = createPlatformEffects({
-      askBidders: askNobody,
+      auctions: noAuctions,
       writer,
       carrier: () => nobody,
       clock,

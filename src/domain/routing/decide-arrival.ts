@@ -8,13 +8,14 @@ import type { TrackingNumber } from '../supply/number.ts'
 import { type BidQuestion, bidSubjectOf, bidsAnsweredAt, bidsField } from './bids.ts'
 import type { BlocklistState } from './blocklist.ts'
 import { callerKey, connectionKey, type LastSeen } from './callers.ts'
-import { type Arrival, callRef, laneKeyOf, type RoutingSettings } from './decision.ts'
+import { type Arrival, callRef, laneKeyOf, type RoutingSettings, type Terms } from './decision.ts'
 import { evaluateGates, isRepeatCaller } from './gates.ts'
 import type { LedgerState } from './ledger.ts'
 import { campaignPlan, orderedPlan } from './plan.ts'
 import type { Sender } from './sender.ts'
 import { termsFor } from './terms.ts'
 import { planTargets, unaskedBidders } from './waterfall.ts'
+import type { WonOffer } from './won-offer.ts'
 
 /** All inputs of the decision on an arriving call: the same inputs give the same decision. */
 export interface ArrivalInput {
@@ -24,6 +25,8 @@ export interface ArrivalInput {
   readonly ledger: LedgerState
   readonly number: TrackingNumber
   readonly sender: Sender
+  /** The offer of an auction that the call claims. */
+  readonly offer: WonOffer | null
   /** SHA-256 of the routing key that the call carries; null when it carries none. */
   readonly routingKeyHash: string | null
   readonly callId: string
@@ -48,8 +51,18 @@ function observedTags(dialedNumber: string, publisher: string | null, caller: st
   )
 }
 
+/** What an auction says of the call that claims its offer. */
+function auctionFields(offer: WonOffer | null): Pick<Arrival, 'auction'> {
+  if (offer === null) return {}
+  const { auctionId: id, ref, callerZip, publisherRef, externalCallId } = offer
+  return { auction: { id, ref, callerZip, publisherRef, externalCallId } }
+}
+
+const sentTags = ({ tags }: WonOffer): Arrival['tags'] =>
+  Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, { value, source: 'publisher' }]))
+
 function arrivalOf(
-  { workspace, ledger, number, sender, callId, carrierCallId, caller, at }: ArrivalInput,
+  { workspace, ledger, number, sender, offer, callId, carrierCallId, caller, at }: ArrivalInput,
   campaign: Campaign | null,
 ): Arrival {
   const publisher = sender.publisherId ? workspace.publishers.get(sender.publisherId) : undefined
@@ -62,8 +75,8 @@ function arrivalOf(
     ref: callRef(seq),
     occurredAt: at,
     caller,
-    callerState: stateOf(caller),
-    callerCity: null,
+    callerState: offer?.callerState ?? stateOf(caller),
+    callerCity: offer?.callerCity ?? null,
     dialedNumber: number.e164,
     numberId: number.id,
     numberPoolId: number.poolId,
@@ -73,8 +86,18 @@ function arrivalOf(
     ...laneKeyOf({ laneKeyId: lane && reopenedKeyId(lane) }),
     routingMode: campaign?.routingMode ?? null,
     recordCalls: campaign?.recordCalls ?? false,
-    tags: observedTags(number.e164, publisher?.name ?? null, caller),
+    tags: { ...(offer && sentTags(offer)), ...observedTags(number.e164, publisher?.name ?? null, caller) },
+    ...auctionFields(offer),
   }
+}
+
+/** The terms of a call: those of its offer, with what was promised, else those of the arrival. */
+function termsOf(arriving: Parameters<typeof termsFor>[0], offer: WonOffer | null): Terms {
+  const terms = termsFor(arriving)
+  if (offer === null) return terms
+  const { payoutCents, durationThresholdSeconds } = offer
+  const { bufferSeconds, usageRateCents } = terms
+  return { ...offer.terms, bufferSeconds, usageRateCents, promise: { payoutCents, durationThresholdSeconds } }
 }
 
 const HANG_UP_ACTION: RoutingSettings['unrouted'] = { action: 'hangup', message: null, forwardE164: null }
@@ -100,7 +123,7 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
  * "Routing is one decision"). Returns one ledger event, which holds all of it, or what bidders have to be asked first.
  */
 export function decideArrival(arriving: ArrivalInput) {
-  const { workspace, ledger, sender, routingKeyHash, caller, seed, bids, lastSeen, at } = arriving
+  const { workspace, ledger, sender, offer, routingKeyHash, caller, seed, bids, lastSeen, at } = arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
@@ -109,8 +132,8 @@ export function decideArrival(arriving: ArrivalInput) {
   const admission = campaign && caller && callerKey(campaign.id, caller)
   const seen = admission ? lastSeen(admission) : null
   const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
-  const terms = termsFor({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at })
-  const facts = { arrival, terms, inputs: { seed, routingKeyHash } }
+  const terms = termsOf({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at }, offer)
+  const facts = { arrival, terms, inputs: { seed, routingKeyHash }, ...(offer && { offer }) }
   if (gateResult.failed || !campaign) {
     const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
     const gates = { passed: gateResult.passed, failed: code }
@@ -130,7 +153,7 @@ export function decideArrival(arriving: ArrivalInput) {
     lastSeen,
     bids,
     at: bidsAnsweredAt(bids, at),
-    plan: campaignPlan(workspace, campaign),
+    plan: offer?.plan ?? campaignPlan(workspace, campaign),
     settings,
     campaignName: campaign.name,
     dialedNumber,
@@ -143,10 +166,12 @@ export function decideArrival(arriving: ArrivalInput) {
     round: 0,
     seed,
   })
-  const together = campaign.routingMode === 'highest_bid' ? unaskedBidders(search) : []
+  // A call that was won at auction follows the auction's order: a bidder whose bid has expired is asked in its turn.
+  const together = offer === null && campaign.routingMode === 'highest_bid' ? unaskedBidders(search) : []
   if (together.length > 0) return question(together)
-  const ordered = orderedPlan(workspace, campaign, seed, bids)
-  const sticks = campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
+  const ordered = offer?.plan ?? orderedPlan(workspace, campaign, seed, bids)
+  const sticks =
+    offer === null && campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
   const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null
   const plan = first
     ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))

@@ -2,6 +2,7 @@ import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { Attribution, TrackingNumber } from '../supply/number.ts'
 import type { RoutingKey } from '../supply/routing-key.ts'
 import type { Arrival } from './decision.ts'
+import type { WonOffer } from './won-offer.ts'
 
 /** SIP header that carries a routing key. Header names are case-insensitive (RFC 3261 §7.3.1). */
 const ROUTING_KEY_HEADER = 'x-svc-routing-key'
@@ -29,7 +30,7 @@ export function routingKeyOf(
 }
 
 /**
- * Attributes a call to a campaign and publisher (Supplement §6, Arrival): by its routing key where that is valid at the
+ * Attributes a call to a campaign and publisher (Supplement §6, Arrival): by the offer that it claims, its routing key where that is valid at the
  * arrival, else by the number that was called. An unknown or expired key is ignored.
  */
 export function senderOf(
@@ -37,7 +38,12 @@ export function senderOf(
   number: TrackingNumber,
   keyHash: string | null,
   at: string,
+  offer: WonOffer | null = null,
 ): Sender {
+  if (offer) {
+    const { attribution, campaign, publisher } = offer
+    return { attribution, campaignId: campaign.id, publisherId: publisher.id }
+  }
   const key = keyHash === null ? undefined : routingKeyOf(workspace, keyHash, at)
   if (key) return { attribution: 'routing_key', campaignId: key.campaignId, publisherId: key.publisherId }
   const { campaignId, publisherId } = number

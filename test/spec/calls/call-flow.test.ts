@@ -5,8 +5,8 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { ReleaseCommand } from '../../../src/ports/carrier.ts'
 import { callFlow } from '../../../src/reactions/call-flow.ts'
 import type { FlowTools } from '../../../src/reactions/tools.ts'
-import { askNobody } from '../../support/fixtures/ask-nobody.ts'
 import { callEventsOf, callWorld, noticeSteps, routeArrival } from '../../support/fixtures/call-world.ts'
+import { noAuctions } from '../../support/fixtures/no-auctions.ts'
 import { given, recordedEvents } from '../../support/fixtures/spec.ts'
 
 /** The carrier's releases that follow from a call's end. */
@@ -15,7 +15,8 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
   const { events } = given(call, callEventsOf(routeArrival(callWorld()))).when(endCall, { ...input, ...end })
   const releases: ReleaseCommand[] = []
   const tools: FlowTools = {
-    askBidders: askNobody,
+    ...noAuctions,
+    auctionOf: async () => null,
     run: async () => null,
     now: () => Date.now(),
     carrier: {

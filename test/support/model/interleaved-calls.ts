@@ -14,8 +14,8 @@ import type { DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
 import { callFlow } from '../../../src/reactions/call-flow.ts'
 import type { FlowTools } from '../../../src/reactions/tools.ts'
 import { emptyFold, type Fold, foldEvents } from '../../../src/runtime/write/fold.ts'
-import { askNobody } from '../fixtures/ask-nobody.ts'
 import { DIALED, instantAfter, nthCallId } from '../fixtures/call-world.ts'
+import { noAuctions } from '../fixtures/no-auctions.ts'
 import { idOf, NOW, recordedEvents, WORKSPACE } from '../fixtures/spec.ts'
 
 type Task = () => Promise<void>
@@ -175,7 +175,8 @@ export async function playInterleavedCalls(
     tasks.push(() => handle(command, command.input.parse(input)))
   })
   const tools: FlowTools = {
-    askBidders: askNobody,
+    ...noAuctions,
+    auctionOf: async () => null,
     async run(command, input) {
       tasks.push(() => handle(command, input))
       return null

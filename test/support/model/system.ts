@@ -7,7 +7,7 @@ import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { askNobody } from '../fixtures/ask-nobody.ts'
+import { noAuctions } from '../fixtures/no-auctions.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createSeededRandom } from '../memory/random.ts'
@@ -83,7 +83,7 @@ function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, rand
     },
   })
   const effects = createPlatformEffects({
-    askBidders: askNobody,
+    auctions: noAuctions,
     writer,
     carrier: () => carrier,
     clock,

@@ -21,8 +21,8 @@ import { runProjections } from '../../../src/runtime/projections/projection-runn
 import { withExpiredHidden } from '../../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRunner } from '../../../src/runtime/queries/query-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { askNobody } from '../fixtures/ask-nobody.ts'
 import { lookUpIn } from '../fixtures/look-up-in.ts'
+import { noAuctions } from '../fixtures/no-auctions.ts'
 import { simulatedRandom } from './chance.ts'
 import { type CodeVersion, simulatedOf } from './code-version.ts'
 import { openPorts, type SharedPorts } from './process-ports.ts'
@@ -119,7 +119,7 @@ export function startProcess(
   const plain = code.writer(createStreamWriter({ log, ops, clock, random, lookUp, markEvery: MARK_EVERY }))
   const writer = withBug(withPoison(plain, ports.isPoisoned), bug)
   const flow: PlatformEffects = createPlatformEffects({
-    askBidders: askNobody,
+    auctions: noAuctions,
     writer,
     carrier: () => carrier,
     clock,

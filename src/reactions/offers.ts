@@ -1,0 +1,176 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import {
+  type AuctionHeld,
+  type AuctionState,
+  auction,
+  madeOffer,
+  type OfferedNumber,
+  type RepeatableOffer,
+  repeatableOffer,
+} from '../domain/auctions/auction.ts'
+import { knownNumber } from '../domain/auctions/ping.ts'
+import { wonOfferOf } from '../domain/auctions/won-offer-of.ts'
+import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
+import { isOfferLive, type WonOffer } from '../domain/routing/won-offer.ts'
+import { laneId } from '../domain/supply/lane.ts'
+import { id } from '../kernel/wire.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CommandHandler } from '../ports/command-handler.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
+
+/** A lane of a workspace. */
+export interface OfferLane {
+  readonly workspaceId: string
+  readonly campaignId: string
+  readonly publisherId: string
+}
+
+/** The post of an offer, as the call that it announces is found by. */
+interface Post {
+  readonly auctionId: string
+  readonly number: OfferedNumber
+  readonly caller: string
+  readonly expiresAt: string
+}
+
+/**
+ * Live offers and holds of numbers, as claims in the operational store that end with the offer. The events of auctions are their
+ * source: a reaction makes them anew where they are missing. Every method throws StoreUnavailable.
+ */
+export interface Offers {
+  /** The caller's live offer on a lane. */
+  readonly liveOffer: (lane: OfferLane, caller: string) => Promise<RepeatableOffer | null>
+  /** Ids of the lane's numbers that are held for hidden callers. */
+  readonly heldNumbers: (lane: OfferLane) => Promise<readonly string[]>
+  /** Holds a number of the lane for a hidden caller; null when all are held. */
+  readonly holdNumber: (
+    lane: OfferLane,
+    numbers: readonly OfferedNumber[],
+    auctionId: string,
+    untilMs: number,
+  ) => Promise<string | null>
+  readonly releaseNumber: (lane: OfferLane, numberId: string, auctionId: string) => Promise<void>
+  /** Records the offer that an auction made; once in a process. */
+  readonly recordOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
+  readonly recordPost: (workspaceId: string, post: Post) => Promise<void>
+  /** The offer that a call claims by its caller and number. */
+  readonly offerFor: (
+    workspaceId: string,
+    call: { readonly to: string; readonly caller: string | null; readonly at: string },
+  ) => Promise<WonOffer | null>
+}
+
+const reference = z.object({ auctionId: id })
+
+const laneKey = ({ workspaceId, campaignId, publisherId }: OfferLane) =>
+  `${workspaceId}:${laneId(campaignId, publisherId)}`
+const offerKey = (lane: OfferLane, caller: string) => `offer:${laneKey(lane)}:${caller}`
+const holdPrefix = (lane: OfferLane) => `number-hold:${laneKey(lane)}:`
+const holdKey = (lane: OfferLane, numberId: string) => `${holdPrefix(lane)}${numberId}`
+const postKey = (workspaceId: string, numberId: string, caller: string) =>
+  `offer-post:${workspaceId}:${numberId}:${caller}`
+
+/** Offers that a process remembers to have recorded. */
+const MAX_RECORDED = 10_000
+
+/** Creates the store of live offers. */
+export function createOffers({
+  ops,
+  clock,
+  writer,
+}: {
+  readonly ops: Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'>
+  readonly clock: Clock
+  readonly writer: Pick<CommandHandler, 'stateOf'>
+}): Offers {
+  const recorded = new LRUCache<string, true>({ max: MAX_RECORDED })
+
+  async function auctionOf(key: string): Promise<string | null> {
+    const entry = await ops.get(key, clock.now())
+    return entry && reference.parse(entry.value).auctionId
+  }
+
+  async function stateOf(workspaceId: string, auctionId: string | null): Promise<AuctionState | null> {
+    return auctionId === null ? null : writer.stateOf(auction, auctionId, workspaceId)
+  }
+
+  async function heldNumbers(lane: OfferLane): Promise<readonly string[]> {
+    const prefix = holdPrefix(lane)
+    const entries = await ops.list(prefix, clock.now())
+    return entries.map(({ key }) => key.slice(prefix.length))
+  }
+
+  async function holdNumber(
+    lane: OfferLane,
+    numbers: readonly OfferedNumber[],
+    auctionId: string,
+    untilMs: number,
+  ): Promise<string | null> {
+    for (const { id: numberId } of numbers) {
+      const isHeld = await ops.putIf(holdKey(lane, numberId), 0, { auctionId }, untilMs, clock.now())
+      if (isHeld) return numberId
+    }
+    return null
+  }
+
+  async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
+    const untilMs = Date.parse(expiresAt)
+    if (untilMs > clock.now()) await ops.put(postKey(workspaceId, number.id, caller), { auctionId }, untilMs)
+  }
+
+  async function recordOffer(workspaceId: string, held: AuctionHeld): Promise<void> {
+    const { offer, terms, ping } = held
+    if (!offer || !terms || !madeOffer(held) || recorded.has(offer.auctionId)) return
+    const untilMs = Date.parse(offer.expiresAt)
+    if (untilMs <= clock.now()) return
+    const { auctionId, number } = offer
+    const lane = { workspaceId, campaignId: ping.campaign.id, publisherId: ping.publisher.id }
+    const caller = knownNumber(ping.caller)
+    const repeatable: RepeatableOffer = { offer, terms }
+    await Promise.all([
+      caller && ops.put(offerKey(lane, caller), repeatable, untilMs),
+      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
+      !caller && number && ops.put(holdKey(lane, number.id), { auctionId }, untilMs),
+    ])
+    recorded.set(auctionId, true)
+  }
+
+  /** The auction that a call on a lane's number claims, by what: its post, the number's hold, or a won ping of the caller. */
+  async function claimOf(lane: OfferLane, numberId: string, caller: string | null) {
+    const posted = caller === null ? null : await auctionOf(postKey(lane.workspaceId, numberId, caller))
+    const held = posted ?? (await auctionOf(holdKey(lane, numberId)))
+    if (held !== null) return { auctionId: held, attribution: 'rtb_bid' as const }
+    const won = caller === null ? null : await liveOffer(lane, caller)
+    return won && { auctionId: won.offer.auctionId, attribution: 'ping_window' as const }
+  }
+
+  async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
+    const entry = await ops.get(offerKey(lane, caller), clock.now())
+    return entry && repeatableOffer.parse(entry.value)
+  }
+
+  return {
+    liveOffer,
+    heldNumbers,
+    holdNumber,
+    async releaseNumber(lane, numberId, auctionId) {
+      if ((await auctionOf(holdKey(lane, numberId))) === auctionId) await ops.delete(holdKey(lane, numberId))
+    },
+    recordOffer,
+    recordPost,
+    async offerFor(workspaceId, { to, caller, at }) {
+      const configured: WorkspaceState = await writer.stateOf(workspace, workspaceId)
+      const number = configured.numbers.get(configured.numberIds.get(to) ?? '')
+      const { campaignId = null, publisherId = null } = number ?? {}
+      if (!number || campaignId === null || publisherId === null) return null
+      const claimed = await claimOf({ workspaceId, campaignId, publisherId }, number.id, caller)
+      if (!claimed) return null
+      const state = await stateOf(workspaceId, claimed.auctionId)
+      // The call of a posted offer comes to the number that the post named.
+      if (claimed.attribution === 'ping_window' && state?.posted) return null
+      const won = wonOfferOf(state, claimed.attribution)
+      return won && isOfferLive(won, at) ? won : null
+    },
+  }
+}
