@@ -57,20 +57,25 @@ export interface CatchUp {
 }
 
 /**
- * A store of a process that may not have folded everything yet: each look-up waits for the catch-up, and what is not found
+ * Looks something up in a process that may not have folded everything yet: it waits for the catch-up, and what is not found
  * before it is done is not known to be missing. @throws StoreUnavailable then
  */
-export function withCatchUp(store: CredentialStore, { isDone, wait }: CatchUp): CredentialStore {
-  const afterCatchUp = async <Value>(lookUp: () => Promise<Value | null>): Promise<Value | null> => {
-    if (isDone()) return lookUp()
-    await wait()
-    const wasDone = isDone()
-    const found = await lookUp()
-    if (found === null && !wasDone) throw new StoreUnavailable('Credentials are being read from the log.')
-    return found
-  }
+export async function afterCatchUp<Value>(
+  { isDone, wait }: CatchUp,
+  lookUp: () => Promise<Value | null>,
+): Promise<Value | null> {
+  if (isDone()) return lookUp()
+  await wait()
+  const wasDone = isDone()
+  const found = await lookUp()
+  if (found === null && !wasDone) throw new StoreUnavailable('Credentials are being read from the log.')
+  return found
+}
+
+/** A store whose look-ups wait for the catch-up. */
+export function withCatchUp(store: CredentialStore, catchUp: CatchUp): CredentialStore {
   return {
-    credential: (kind, hash) => afterCatchUp(() => store.credential(kind, hash)),
-    workspace: (id) => afterCatchUp(() => store.workspace(id)),
+    credential: (kind, hash) => afterCatchUp(catchUp, () => store.credential(kind, hash)),
+    workspace: (id) => afterCatchUp(catchUp, () => store.workspace(id)),
   }
 }

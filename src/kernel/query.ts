@@ -5,9 +5,9 @@ import type { Refusal } from './refusal.ts'
 
 /**
  * The surfaces of the platform (Document 1, "Surfaces"; Supplement §2). `account` is a signed-in user's own, in no
- * workspace; `sign-in` and `public` take no credential, and `carrier` no other than a signature of the body.
+ * workspace; `sign-in` and `public` take no credential, `carrier` no other than a signature of the body, and `rtb` publishers' keys.
  */
-export type Surface = 'rest' | 'console' | 'account' | 'sign-in' | 'operator' | 'sandbox' | 'carrier' | 'public'
+export type Surface = 'rest' | 'console' | 'account' | 'sign-in' | 'operator' | 'sandbox' | 'carrier' | 'public' | 'rtb'
 
 /** Where a query or a command is served. */
 export interface Mount {

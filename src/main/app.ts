@@ -28,6 +28,9 @@ import { NO_WORKERS, runWorkers } from './workers.ts'
 
 const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'].flatMap((text) => parseIpRange(text) ?? [])
 
+/** Roles whose processes decide on folds. */
+const DECIDING_ROLES = ['command-api', 'worker', 'auction-api'] as const
+
 /** How long a stopping process waits for the requests that it has accepted. */
 const STOP_TIMEOUT_MS = 10_000
 
@@ -83,7 +86,7 @@ export async function openApp(
   const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const stop = new AbortController()
-  if (config.roles.has('command-api') || config.roles.has('worker')) void writer.buildSnapshots(entities, stop.signal)
+  if (DECIDING_ROLES.some((role) => config.roles.has(role))) void writer.buildSnapshots(entities, stop.signal)
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
   const isSessionValid = createSessionCheck(readSide.credentials, clock)
   const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })

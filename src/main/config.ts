@@ -20,7 +20,7 @@ import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 import { PARTITIONS } from '../kernel/partition.ts'
 import { KEY_BYTES } from './sealing.ts'
 
-export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
+export const roles = ['command-api', 'query-api', 'projector', 'worker', 'auction-api'] as const
 export type ProcessRole = (typeof roles)[number]
 
 /** The environment is invalid; the message is one sentence for the operator. */
@@ -74,6 +74,10 @@ const environment = z.object({
   TELNYX_PUBLIC_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_API_BASE: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   EGRESS_ALLOW: z.string().optional(),
+  SIP_DOMAIN: z.preprocess(
+    emptyIsUnset,
+    z.string().regex(HOST_NAME, 'it must be a host name or an address').optional(),
+  ),
   SHARDS: z.preprocess(emptyIsUnset, shardCount),
   SANDBOX_SEED: z.preprocess(emptyIsUnset, flag.default(true)),
   NUMBER_ORDERING: z.preprocess(emptyIsUnset, flag.default(true)),
@@ -112,6 +116,8 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or addresses and ranges. */
   readonly trustProxy: boolean | number | string[]
   readonly roles: ReadonlySet<ProcessRole>
+  /** Domain of the SIP addresses that publishers are given; null for none. */
+  readonly sipDomain: string | null
   /** Into how many ranges the partitions are cut, for projections, reactions and timers alike. */
   readonly shards: number
   readonly eventLogUrl: string
@@ -303,6 +309,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: set.LOG_LEVEL,
     trustProxy: trustedProxies(set.TRUST_PROXY ?? 'false'),
     roles: rolesOf(set.ROLES),
+    sipDomain: set.SIP_DOMAIN ?? null,
     shards: set.SHARDS,
     eventLogUrl: storeUrl('EVENT_LOG_URL', set.EVENT_LOG_URL ?? `sqlite:${join(dataDir, 'events.db')}`, [
       'sqlite:',

@@ -28,6 +28,7 @@ import { numberJobs } from '../../projections/supply/number-jobs.ts'
 import { numberOrders } from '../../projections/supply/number-orders.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
+import { publisherCredentials } from '../../projections/supply/publisher-credentials.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { getAdministeredWorkspace } from '../../queries/access/get-administered-workspace.ts'
@@ -124,6 +125,7 @@ export const projections: readonly AnyProjection[] = [
   publishers,
   revisions,
   routes,
+  publisherCredentials,
   routingKeys,
   seats,
   sessions,

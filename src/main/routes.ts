@@ -1,3 +1,8 @@
+import { createAuctionNumbers } from '../api/auctions/auction-numbers.ts'
+import { createPingDesk } from '../api/auctions/hold-ping.ts'
+import { pingRoutes } from '../api/auctions/ping-routes.ts'
+import { createPostDesk } from '../api/auctions/post-offer.ts'
+import { createPublisherKeys } from '../api/auctions/publisher-keys.ts'
 import { telnyxRoutes } from '../api/carrier-webhooks.ts'
 import { withIdempotency } from '../api/idempotency.ts'
 import type { LiveStream } from '../api/live-stream.ts'
@@ -14,8 +19,9 @@ import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
+import { createRatesLimiter, createSharedRatesLimiter } from '../runtime/rates/rates-limiter.ts'
 import type { OpenCarrier } from './carrier.ts'
-import type { Config } from './config.ts'
+import { type Config, isSingleProcess } from './config.ts'
 import type { Core } from './core.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import { projections, queries } from './registry.ts'
@@ -84,8 +90,33 @@ function commandRoutes({
   ]
 }
 
+/** Routes of the role `auction-api`: publishers' pings and posts. */
+function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts): readonly ApiRoute[] {
+  const { readSide, writer, ops, secrets, routingKeyUses, clock, random } = core
+  const { sipDomain } = config
+  const isAlone = isSingleProcess(config)
+  const desk = {
+    ...auctions,
+    writer,
+    effects,
+    rates: isAlone ? createRatesLimiter(clock) : createSharedRatesLimiter(ops, clock),
+    rows: createRatesLimiter(clock),
+    nextNumber: createAuctionNumbers({ ops, clock, highest: async () => 0 }),
+    onKeyUse: routingKeyUses.add,
+    clock,
+    random,
+  }
+  return pingRoutes({
+    keys: createPublisherKeys({ find: readSide.publisherKey, writer, secrets, clock }),
+    pings: createPingDesk(desk),
+    post: createPostDesk(desk, sipDomain),
+    sipDomain,
+    clock,
+  })
+}
+
 /** Roles that serve routes, in the order in which these are listed. */
-const API_ROLES = ['query-api', 'command-api'] as const
+const API_ROLES = ['query-api', 'command-api', 'auction-api'] as const
 
 /** The routes of the platform, by whether this process serves them. */
 export interface PlatformRoutes {
@@ -106,6 +137,7 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
   const byRole = {
     'query-api': prepared(readRoutes(parts)),
     'command-api': prepared(requireReadStore(commandRoutes(parts), checkReadStore)),
+    'auction-api': auctionRoutes(config, parts),
   } as const
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))
   return { served: ofRoles(true), elsewhere: ofRoles(false) }

@@ -25,7 +25,7 @@ export interface AuthRejection extends Refusal {
   readonly client?: ApiClient
 }
 
-const anonymousSurfaces = ['public', 'sign-in', 'carrier'] as const
+const anonymousSurfaces = ['public', 'sign-in', 'carrier', 'rtb'] as const
 
 /** Whether a surface takes no credential of ours: its requesters are identified by address. */
 export function isAnonymous(surface: Mount['surface']): surface is (typeof anonymousSurfaces)[number] {
@@ -84,10 +84,17 @@ export interface Connection {
   readonly drop: () => void
 }
 
+/** A parsed value, or its problems by field, in plain words. */
+export type CheckedValue<Value = unknown> =
+  | { readonly value: Value }
+  | { readonly problems: Readonly<Record<string, string>> }
+
 /** A body as received, with the request headers in lower case. */
 export interface RawBody {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly bytes: Uint8Array
+  /** Checks what was read of the bytes by the route's schema; a route without one takes anything. */
+  readonly check: (value: unknown) => CheckedValue
 }
 
 /** A streamed body. An error drops the connection, so that no client mistakes a part for the whole. */
@@ -107,6 +114,16 @@ export interface ApiResponse {
 /** A refusal, optionally with headers. */
 export interface ApiRefusal extends Refusal {
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A request whose body was refused before it was read. */
+export interface UnreadableRequest {
+  readonly params: unknown
+  readonly headers: RawBody['headers']
+  readonly requestId: string
+  readonly ip: string
+  /** Status of the answer. */
+  readonly status: number
 }
 
 /** One route, built from a command's or a query's mount by the composition root. */
@@ -144,6 +161,8 @@ export interface ApiRoute {
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record is not in the workspace; null when all exist. Called before the body is read. */
   notFoundParam?(request: PathCheckRequest): Promise<string | null>
+  /** Told of a request whose body was refused before it was read; the answer does not wait for it. */
+  onUnreadable?(request: UnreadableRequest): Promise<void>
   run(request: ApiRequest): Promise<ApiResponse | ApiRefusal>
 }
 

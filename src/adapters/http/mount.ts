@@ -44,6 +44,8 @@ export interface MountContext {
   readonly cursors: Cursors
   /** Cursor of the newest log position that this process knows. */
   readonly newestCursor: () => string
+  /** Answers what was thrown. */
+  readonly onThrown: (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 }
 
 function agencyIdOf({ query }: FastifyRequest): string | null {
@@ -129,7 +131,10 @@ function createHandler(route: ApiRoute, { send, cursors }: MountContext) {
       ip: remoteAddressOf(request),
       connection: connectionOf(reply),
     })
-    if (isRefusal(response)) return send(reply.headers(response.headers ?? {}), response)
+    if (isRefusal(response)) {
+      const message = response.message ?? messageOf(route, response.refused)
+      return send(reply.headers(response.headers ?? {}), { ...response, message })
+    }
     if (response.fault !== undefined)
       request.log.error(
         { requestId: request.id, route: route.path, err: response.fault },
@@ -139,14 +144,36 @@ function createHandler(route: ApiRoute, { send, cursors }: MountContext) {
   }
 }
 
+/** Tells a route of a request whose body was refused before it was read, beside the answer. */
+function createUnreadableHandler(route: ApiRoute, { onThrown }: MountContext) {
+  const { onUnreadable } = route
+  if (!onUnreadable) return {}
+  return {
+    errorHandler(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+      const answered = onThrown(thrown, request, reply)
+      const status = reply.statusCode
+      if (status >= 400 && status < 500) {
+        const { params, headers, id: requestId } = request
+        const told = onUnreadable({ params, headers, requestId, ip: remoteAddressOf(request), status })
+        told.catch((err: unknown) => request.log.error({ requestId, err }, 'a refused request could not be recorded'))
+      }
+      return answered
+    },
+  }
+}
+
 /** Mounts a route with its checks, its handler and its documentation. */
 export function mountRoute(server: FastifyInstance, route: ApiRoute, context: MountContext): void {
-  const checks = { onRequest: createAdmissionHook(route, context), handler: createHandler(route, context) }
+  const checks = {
+    onRequest: createAdmissionHook(route, context),
+    handler: createHandler(route, context),
+    ...createUnreadableHandler(route, context),
+  }
   server.route({
     method: route.method,
     url: route.path,
-    // A generated file has no automatic HEAD route: an export would be logged although nothing was sent.
-    exposeHeadRoute: route.contentType === undefined,
+    // A generated file has no automatic HEAD route: an export would be logged although nothing was sent. Nor has a raw one.
+    exposeHeadRoute: route.contentType === undefined && !route.raw,
     bodyLimit: context.bodyLimit(route),
     config: { ownKeyFields: route.ownKeyFields ?? [] },
     ...checks,

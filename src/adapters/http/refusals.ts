@@ -44,6 +44,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
 
   'not-found': row(404, 'not_found', 'Not found.'),
   'bidder-not-found': row(404, 'not_found', 'Bidder not found.'),
+  'bid-expired': row(410, 'bid_expired', 'The offer has expired.'),
   'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
   'blocked-caller-not-found': row(404, 'not_found', 'Blocked caller not found.'),
   'call-not-found': row(404, 'not_found', 'Call not found.'),
@@ -134,6 +135,7 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
   operator: ['unauthorized', 'rate-limited'],
   carrier: ['invalid-signature'],
   public: [],
+  rtb: ['invalid-signature', 'rate-limited'],
 }
 
 /** Wire form of a refusal. @throws Error for a refusal that the table lacks */
@@ -153,6 +155,7 @@ const credentialNames: Readonly<Record<Mount['surface'], readonly string[]>> = {
   'sign-in': [],
   carrier: [],
   public: [],
+  rtb: ['a routing key'],
 }
 
 /** The credentials that a route takes: console routes with a scope take API keys too. */

@@ -2,16 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
-import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
+import type { ApiRequest, ApiRoute, CheckedValue, RawBody } from '../../ports/api.ts'
 import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import { idempotencyKeyOf } from './headers.ts'
-import { issueMessage, type Problems, problemsByPath } from './issue-messages.ts'
+import { issueMessage, problemsByPath } from './issue-messages.ts'
 import { fieldNamesOf, strictSchema } from './strict.ts'
 
 /** Parts of a request that are parsed after its credential and path have been accepted. */
 export type RequestParts = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition' | 'range'>
 
-type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
+type Part<Value> = CheckedValue<Value>
 
 const wording = { error: issueMessage }
 
@@ -54,8 +54,8 @@ const nothing = z.strictObject({})
 const absent = { value: null }
 
 /** Body of a route that takes raw bytes. */
-function rawBodyOf({ headers, body }: FastifyRequest): Part<RawBody> {
-  return { value: { headers, bytes: body instanceof Uint8Array ? body : new Uint8Array() } }
+function rawBodyOf({ headers, body }: FastifyRequest, check: RawBody['check']): Part<RawBody> {
+  return { value: { headers, bytes: body instanceof Uint8Array ? body : new Uint8Array(), check } }
 }
 
 /**
@@ -91,11 +91,12 @@ export function createReader(
   const schema = bodySchemaOf(route)
   const parseQuery = createPartParser(route.query, 'query')
   const parseBody = schema && createPartParser(schema, 'body')
+  const checkRaw = route.raw && route.body ? createPartParser(route.body, 'body') : (value: unknown) => ({ value })
   return (request) => {
     const unwritable = checkReadOnlyFields(route, request.body)
     if (unwritable) return unwritable
     const query = parseQuery(request.query)
-    const sent = route.raw ? rawBodyOf(request) : absent
+    const sent = route.raw ? rawBodyOf(request, checkRaw) : absent
     const body = parseBody ? parseBody(request.body ?? {}) : sent
     const minPosition = minPositionOf(request, cursors)
     const idempotencyKey = schema === null ? absent : idempotencyKeyIn(request)

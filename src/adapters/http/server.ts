@@ -255,7 +255,8 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   const { cursors, position } = options
   const newestCursor = () => cursors.write(position())
-  const mounting = { authenticate, send, limiter, bodyLimit, cursors, newestCursor }
+  const onThrown = createErrorHandler(send)
+  const mounting = { authenticate, send, limiter, bodyLimit, cursors, newestCursor, onThrown }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
   await server.register(async (raw) => {
     acceptBytes(raw)

@@ -6,7 +6,7 @@ export const pingOutcome = z
   .meta({ id: 'PingOutcome' })
 export type PingOutcome = z.infer<typeof pingOutcome>
 
-interface NoBid {
+interface NoBidRow {
   readonly code: number
   /** The outcome of the ping in the ledger. */
   readonly outcome: Exclude<PingOutcome, 'won' | 'cached'>
@@ -33,7 +33,7 @@ export const NO_BIDS = {
   rate_limited: { code: 1024, outcome: 'rate_limited', sentence: 'The key has used up its rate.' },
   caller_id_invalid: { code: 1100, outcome: 'no_bid', sentence: "The caller's number is not a phone number." },
   internal: { code: 1500, outcome: 'error', sentence: 'The auction failed.' },
-} as const satisfies Readonly<Record<string, NoBid>>
+} as const satisfies Readonly<Record<string, NoBidRow>>
 
 /** Reason words of no-bids. */
 export type NoBidReason = keyof typeof NO_BIDS
@@ -45,8 +45,10 @@ export const noBid = z
   .object({ code: z.int(), reason: z.enum(reasons as [NoBidReason, ...NoBidReason[]]), sentence: z.string() })
   .meta({ id: 'NoBid' })
 
+export type NoBid = Readonly<z.infer<typeof noBid>>
+
 /** The no-bid of a reason word. */
-export function noBidOf(reason: NoBidReason): Readonly<z.infer<typeof noBid>> {
+export function noBidOf(reason: NoBidReason): NoBid {
   const { code, sentence } = NO_BIDS[reason]
   return { code, reason, sentence }
 }

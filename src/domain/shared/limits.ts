@@ -209,6 +209,7 @@ export const PING = {
   bodyBytes: 32 * 1024,
   /** Of a request's body and user agent, what its row shows (characters). */
   storedBody: 8 * 1024,
+  userAgent: 500,
   /** How far the clock of a signed request may be off (seconds), either way. */
   signatureSeconds: 300,
   /** How old the folds may be on which a ping is judged (ms). */

@@ -2,8 +2,11 @@ import { credentials } from '../../../projections/access/credentials.ts'
 import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
+import { publisherCredentials } from '../../../projections/supply/publisher-credentials.ts'
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
+import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
 import {
+  afterCatchUp,
   type CatchUp,
   type CredentialStore,
   withCatchUp,
@@ -30,7 +33,9 @@ import { remoteViews, type Views } from './remote-views.ts'
 import { startThread } from './threads.ts'
 
 /** Projections that authentication reads. */
-const ACCESS: ReadonlySet<string> = new Set([credentials, sessions, users, workspaces].map(({ name }) => name))
+const ACCESS: ReadonlySet<string> = new Set(
+  [credentials, sessions, users, workspaces, publisherCredentials].map(({ name }) => name),
+)
 
 /** Queries whose responses may be cached, with the projections that they read. */
 const CACHEABLE = new Map(
@@ -41,6 +46,8 @@ const CACHEABLE = new Map(
 export interface ReadSide {
   readonly queries: QueryRunner
   readonly credentials: CredentialStore
+  /** The routing key of a publisher's secret, by its SHA-256; null for none. @throws StoreUnavailable */
+  readonly publisherKey: (hash: string) => Promise<PublisherKeyPlace | null>
   readonly positions: CheckpointTracker
   readonly views: Views
   /** Reads for the look-ups of decisions. */
@@ -160,7 +167,8 @@ export async function openReadSide(options: {
   const queryModule = new URL('./query-thread.ts', import.meta.url)
   const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance }, onDeath)
   const { calls } = queryThread
-  const access = openCredentials(calls, isRemotelyProjected, createCatchUp(positions, head))
+  const catchUp = createCatchUp(positions, head)
+  const access = openCredentials(calls, isRemotelyProjected, catchUp)
   const handleAdvances = (advances: readonly ProjectionAdvance[]) => {
     const before = isRemotelyProjected()
     update(advances)
@@ -184,6 +192,7 @@ export async function openReadSide(options: {
   return {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
     credentials: access.credentials,
+    publisherKey: (hash) => afterCatchUp(catchUp, () => calls.publisherKey(hash)),
     positions,
     views: remoteViews(calls),
     lookUp: (name, ids) => calls.lookUp({ name, ids }),

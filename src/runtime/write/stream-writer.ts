@@ -45,6 +45,8 @@ export interface StreamWriter extends CommandHandler {
   readonly dryRun: RunDry
   /** The state of a stream as this process has it, maybe stale; null when it has none. `workspaceId` as with `stateOf`. */
   cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string): State | null
+  /** The state of a stream as it was at most so long ago (ms). @throws LogUnavailable */
+  recentStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, maxAgeMs: number): Promise<State>
   /**
    * Builds the snapshots that other versions of the code have of these entities' streams, and this one has not, until the
    * signal. A long stream is then read on from its snapshot, not from its start.
@@ -201,6 +203,10 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
       const { state } = await foldLoader.foldOf(mailbox, true)
       if (entity.shortLived) mailboxes.drop(mailbox)
       return typedState(entity, state)
+    },
+    async recentStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, maxAgeMs: number) {
+      const mailbox = mailboxes.mailboxOf(anyEntityOf(entity), streamOf(entity, id))
+      return typedState(entity, (await foldLoader.recentFoldOf(mailbox, maxAgeMs)).state)
     },
     cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string) {
       const fold = mailboxes.knownFoldOf(streamOf(entity, id, workspaceId))

@@ -52,6 +52,8 @@ function pingOf({ campaign, publisherId, reads }: World, changes: Partial<Ping> 
   }
 }
 
+const REQUEST = { requestId: 'req_1', sourceIp: null, userAgent: null, body: null }
+
 interface Circumstances {
   readonly ping?: Partial<Ping>
   readonly reads?: object
@@ -60,7 +62,7 @@ interface Circumstances {
 
 /** Holds the auction of a ping in a world. */
 function held(world: World, { ping = {}, reads = {}, bids }: Circumstances = {}) {
-  const input = { ping: pingOf(world, ping), ref: auctionRef(7), ...(bids && { bids }) }
+  const input = { ping: pingOf(world, ping), ref: auctionRef(7), seq: 7, request: REQUEST, ...(bids && { bids }) }
   return given(auction, []).when(holdAuction, input, {
     reads: { ...world.reads, ledger: ledger.initial, ...reads },
   })
@@ -154,7 +156,7 @@ describe('a ping that is refused', () => {
 
   it('needs a number where the lane or the campaign looks callers up', () => {
     const hidden = { ping: { caller: { kind: 'hidden' } as const, callerState: null } }
-    expect(reasonOf(plain, hidden)).toBeNull()
+    expect(reasonOf(plain, hidden)).toBe('no_number')
     for (const change of [
       changeSteps.lane({ dedupeWindowSeconds: 60 }),
       changeSteps.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 60 }),
@@ -247,7 +249,7 @@ describe('an auction', () => {
     const question = questionIn(highest, { ping: { tags: { source: 'web' }, sipOk: true } })
     expect(question).toMatchObject({
       targetIds: [highest.targetId(1), highest.targetId(2)],
-      budgetMs: 3_000,
+      budgetMs: 2_950,
       subject: {
         auction: { id: idOf(0xa0), ref: 'AU-0000000007' },
         publisher: { name: 'Blue Leads' },
@@ -277,8 +279,8 @@ describe('an auction', () => {
   it('asks bidders in their turn in the other modes, within the time budget', () => {
     expect(questionIn(turns)?.targetIds).toEqual([turns.targetId(1)])
     const slow = bidFrom(targetOf(turns, 1), { ok: false, failure: 'timeout', sentence: '' }, { latencyMs: 2_000 })
-    expect(questionIn(turns, { bids: [slow] })).toMatchObject({ targetIds: [turns.targetId(2)], budgetMs: 1_000 })
-    const spent = bidFrom(targetOf(turns, 1), { ok: false, failure: 'timeout', sentence: '' }, { latencyMs: 3_000 })
+    expect(questionIn(turns, { bids: [slow] })).toMatchObject({ targetIds: [turns.targetId(2)], budgetMs: 950 })
+    const spent = bidFrom(targetOf(turns, 1), { ok: false, failure: 'timeout', sentence: '' }, { latencyMs: 2_950 })
     expect(eventOf(turns, { bids: [spent] })).toMatchObject({ outcome: 'no_bid', reason: { reason: 'no_bids' } })
     const bid = bidFrom(targetOf(turns, 2), offer(700), { at: slow.answeredAt })
     expect(eventOf(turns, { bids: [slow, bid] })).toMatchObject({
@@ -300,7 +302,7 @@ describe('an auction', () => {
     const first = held(plain)
     const again = given(auction, first.events).when(
       holdAuction,
-      { ping: pingOf(plain), ref: auctionRef(8) },
+      { ping: pingOf(plain), ref: auctionRef(8), seq: 8, request: REQUEST },
       { reads: { ...plain.reads, ledger: ledger.initial } },
     )
     expect(again.outcome).toEqual([])

@@ -12,6 +12,7 @@ const documents = {
   operator: 'What the staff of the platform does.',
   carrier: 'Webhooks of the carrier.',
   public: 'What pages of customers call, without a credential.',
+  rtb: "Publishers' pings and posts: routing keys.",
 } as const
 
 export type DocumentName = keyof typeof documents
@@ -26,6 +27,7 @@ const surfaces: Readonly<Record<Surface, { readonly document: DocumentName; read
   operator: { document: 'operator', title: 'Operator' },
   carrier: { document: 'carrier', title: 'Carrier' },
   public: { document: 'public', title: 'Public' },
+  rtb: { document: 'rtb', title: 'Real-time bidding' },
 }
 
 /** The document that shows a route. */
@@ -40,6 +42,7 @@ export const documentNames: readonly DocumentName[] = [
   'operator',
   'carrier',
   'public',
+  'rtb',
 ]
 
 export const documentDescription = (name: DocumentName): string => documents[name]
@@ -63,6 +66,7 @@ const resources: readonly (readonly [RegExp, string, string])[] = [
   [/\/parked\b|\/projections\b/, 'Projections', 'What is built from the event log, and how far it is.'],
   [/\/pools\b/, 'Pools', 'Numbers that are shown to visitors in rotation.'],
   [/\/publishers\b/, 'Publishers', 'Who brings calls, and is paid for them.'],
+  [/^\/api\/rtb\b/, 'Real-time bidding', 'Offers for calls, and the numbers to send them to.'],
   [/\/targets\b/, 'Targets', 'Where calls go: a phone number, a SIP address or a bidder.'],
   [/\/users\b/, 'Users', 'Who may sign in to a workspace.'],
   [/\/verticals\b/, 'Verticals', 'Lines of business that campaigns belong to.'],
@@ -107,6 +111,12 @@ export const securitySchemes = {
     name: 'telnyx-signature-ed25519',
     description: "The carrier's Ed25519 signature of the header `telnyx-timestamp` and the body.",
   },
+  routingKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "A publisher's routing key: `Authorization: Bearer rk_live_…`, with `svc-signature` where the key requires it.",
+  },
 } as const
 
 type Requirement = Readonly<Partial<Record<keyof typeof securitySchemes, readonly string[]>>>
@@ -122,11 +132,15 @@ const credentials: Readonly<Record<Surface, (scopes: readonly string[]) => reado
   carrier: () => [{ carrierSignature: [] }],
   'sign-in': () => [],
   public: () => [],
+  rtb: () => [{ routingKey: [] }],
 }
 
 /** Routes that take a credential which they do not need. */
 const optionalCredentials: Readonly<Record<string, readonly Requirement[]>> = {
   'accept-invitation': [{}, { session: [] }],
+  // Their token is in the path.
+  'ping-in-one-step': [],
+  'ping-in-one-step-by-get': [],
 }
 
 /** The credentials that a route takes. */

@@ -34,6 +34,7 @@ const SURFACES: readonly { readonly surfaces: readonly Surface[]; readonly row: 
   { surfaces: ['sign-in'], row: ['Sign-in', '`/api/auth`', 'none, then the session that it answers'] },
   { surfaces: ['sandbox'], row: ['Sandbox', '`/api/sandbox`', 'a session of a sandbox workspace'] },
   { surfaces: ['carrier'], row: ['Carrier', '`/api/carrier`', "the carrier's signature"] },
+  { surfaces: ['rtb'], row: ['Real-time bidding', '`/api/rtb`', "a publisher's routing key, or a token in the path"] },
   { surfaces: ['operator'], row: ['Operator', '`/api/operator`', "the operator token of the platform's staff"] },
 ]
 
