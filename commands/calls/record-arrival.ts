@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { call } from '../../src/domain/calls/call.ts'
 import { bidsAnsweredAt, bidsField } from '../../src/domain/routing/bids.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
+import type { WonOffer } from '../../src/domain/routing/won-offer.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** Data of the ledger's decision on an arrival. */
@@ -15,19 +16,26 @@ const input = z.union([
   })),
 ])
 
+/** What the call's stream records of its offer: the rest is in the arrival, the terms and the plan. */
+function offerField(offer: WonOffer | undefined) {
+  if (!offer) return {}
+  const { plan: _plan, terms: _terms, tags: _tags, ...recorded } = offer
+  return { offer: recorded }
+}
+
 /** Begins a call's stream with the ledger's decision: the arrival, and the first dial or the reason for none. Idempotent by call. */
 export const recordArrival = defineCommand({
   name: 'record-arrival',
   entity: call,
   input,
   id: ({ arrival }) => arrival.callId,
-  decide({ arrival, gates, terms, plan, skipped, claim, unrouted, bids = [] }, state) {
+  decide({ arrival, gates, terms, plan, skipped, claim, unrouted, bids = [], offer }, state) {
     if (state) return []
     const { callId, carrierCallId, recordCalls: recordCall } = arrival
     const occurredAt = claim?.occurredAt ?? bidsAnsweredAt(bids, arrival.occurredAt)
     const names = plan.map(({ targetId: id, targetName: name }) => ({ id, name }))
     return [
-      { type: 'CallArrived', data: { arrival, gates, terms, plan: names, ...bidsField(bids) } },
+      { type: 'CallArrived', data: { arrival, gates, terms, plan: names, ...bidsField(bids), ...offerField(offer) } },
       ...(claim
         ? [{ type: 'TargetDialed' as const, data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
         : []),

@@ -44,7 +44,10 @@ function calledNumberOf(workspace: WorkspaceState, input: Input, ledger: LedgerS
   const { to, routingKeyHash, occurredAt } = input
   const number = workspace.numbers.get(workspace.numberIds.get(to) ?? '')
   const offer = claimedOffer(input, ledger)
-  return number && { number, offer, sender: senderOf(workspace, number, routingKeyHash, occurredAt, offer) }
+  const unclaimedOffer = offer ? null : (input.offer ?? null)
+  return (
+    number && { number, offer, unclaimedOffer, sender: senderOf(workspace, number, routingKeyHash, occurredAt, offer) }
+  )
 }
 
 /** The slots of a claimed offer's post are free for its call, in the append that admits it. */

@@ -14,6 +14,7 @@ import {
   dialStep,
   endStep,
   failureStep,
+  offerPings,
   pingSteps,
   type StoryAttempt,
   type StoryEvent,
@@ -82,8 +83,8 @@ function isUnrouted({ steps }: Doc): boolean {
 /** A call's waterfall, by call id, with the sentences as they were recorded, in their order. */
 export const callStory = defineProjection({
   name: 'call-story',
-  // 6: requests to bidders.
-  version: 6,
+  // 7: requests to bidders, at auctions too.
+  version: 7,
   events: callEvents,
   doc,
   indexes: [],
@@ -98,7 +99,7 @@ export const callStory = defineProjection({
         steps: arrivalSteps(data),
         attempts: [],
         events: [storyEventOf({ data: arrival, meta }, 'carrier', 'call.arrived')],
-        pings: pingsOf(data.bids, arrival),
+        pings: [...offerPings(data), ...pingsOf(data.bids, arrival)],
         asked: { ref: arrival.ref, campaign: arrival.campaign, publisher: arrival.publisher },
         terms,
         sold: null,

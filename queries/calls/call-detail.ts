@@ -55,14 +55,14 @@ export const callDetail = callRow.extend({
 })
 
 /**
- * Figures of the call if it converts, frozen at its arrival: the price of the target dialled last, and the payout by the
- * terms. Null where no dial has determined them yet.
+ * Figures of the call if it converts, frozen at its arrival: the price of the target dialled last, and the payout that was
+ * promised at auction, else by the terms. Null where no dial has determined them yet.
  */
 export function frozenOf({ terms, sold }: StoryDoc): z.infer<typeof callDetail>['frozen'] {
   const unknown = sold === null && terms.payoutMode === 'revshare' && terms.payoutWithheld === null
   return {
     revenueCents: sold?.revenueCents ?? null,
-    payoutCents: unknown ? null : payoutFor(terms, sold?.revenueCents ?? 0),
+    payoutCents: terms.promise?.payoutCents ?? (unknown ? null : payoutFor(terms, sold?.revenueCents ?? 0)),
     durationThresholdSeconds: sold?.durationThresholdSeconds ?? null,
     payoutWithheld: terms.payoutWithheld,
   }

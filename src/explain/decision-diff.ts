@@ -46,9 +46,10 @@ export interface DecisionInput {
 function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused'>): DecisionInput {
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
   // `seed` is an input of the command's context.
-  const { seed: _seed, ...inputs } = data.inputs
-  const { bids = [], offer } = data
-  const input = { callId, carrierCallId, to, caller, ...inputs, ...bidsField(bids), offer, occurredAt }
+  const { seed: _seed, unclaimedOffer, ...inputs } = data.inputs
+  const { bids = [], offer = unclaimedOffer } = data
+  const asked = { ...bidsField(bids), ...(offer && { offer }) }
+  const input = { callId, carrierCallId, to, caller, ...inputs, ...asked, occurredAt }
   return { callId, command: routeCall, input }
 }
 

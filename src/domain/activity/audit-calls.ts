@@ -1,5 +1,5 @@
 import type { callEvents } from '../calls/call.ts'
-import { formatDollars } from '../calls/call-sentences.ts'
+import { formatDollars } from '../shared/format.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry } from './audit-formatter.ts'

@@ -1,7 +1,7 @@
-import { formatDollars } from '../calls/call-sentences.ts'
 import type { walletEvents } from '../money/wallet.ts'
 import type { blocklistEvents } from '../routing/blocklist.ts'
 import type { ledgerEvents } from '../routing/ledger-events.ts'
+import { formatDollars } from '../shared/format.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created } from './audit-formatter.ts'

@@ -1,5 +1,5 @@
 import type { DialOutcome } from '../shared/call-codes.ts'
-import { pluralize } from '../shared/format.ts'
+import { formatDollars, pluralize } from '../shared/format.ts'
 
 const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {
   caller: 'The caller hung up',
@@ -38,11 +38,6 @@ export function abandonedSentence(hungUpBy: keyof typeof ENDERS, target: string,
 /** Sentence of the end of a call. */
 export function endedSentence(hungUpBy: keyof typeof ENDERS, talkSeconds: number, connected: boolean): string {
   return connected ? `${ENDERS[hungUpBy]} after ${pluralize(talkSeconds, 'second')} of talk.` : `${ENDERS[hungUpBy]}.`
-}
-
-/** Cents as dollars: `$12.50`. */
-export function formatDollars(cents: number): string {
-  return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
 }
 
 /** Sentence of a call's books. */

@@ -15,6 +15,7 @@ import {
   type Unrouted,
   unrouted,
 } from '../routing/decision.ts'
+import { wonOffer } from '../routing/won-offer.ts'
 import { callOutcome, callStatus, dialOutcome, gateCode } from '../shared/call-codes.ts'
 import { named } from '../shared/fields.ts'
 import { type Books, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
@@ -32,6 +33,8 @@ export const callEvents = {
     /** Names of the targets on the plan, in order. */
     plan: z.array(named).readonly(),
     bids,
+    /** The offer of an auction that the call claimed. */
+    offer: wonOffer.omit({ plan: true, terms: true, tags: true }).optional(),
   }),
   TargetDialed: z.object({
     ...callKey,

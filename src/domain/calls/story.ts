@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
 import type { Bid } from '../bidding/bid.ts'
+import { claimedPing, type OutboundPing, pingForCall } from '../bidding/outbound-ping.ts'
 import { figures } from '../money/figures.ts'
 import type { Skip, Terms } from '../routing/decision.ts'
 import { withheldBecause } from '../routing/payout-withholding.ts'
 import { reasonOf, reasonSentence } from '../routing/reasons.ts'
 import { dialOutcome } from '../shared/call-codes.ts'
 import { actor } from '../shared/fields.ts'
-import { maskDestination, pluralize } from '../shared/format.ts'
+import { formatDollars, maskDestination, pluralize } from '../shared/format.ts'
 import type { callEvents } from './call.ts'
 
 /** The steps of a call's waterfall (Document 2, Story). */
@@ -82,7 +83,16 @@ export const adjustment = z
 
 type DataOf<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 
-function incomingStep({ arrival, terms }: DataOf<'CallArrived'>): StoryStep {
+/** What a publisher was promised for the call, as a sentence; empty for one that was not won at auction. */
+function offerSentence({ offer }: DataOf<'CallArrived'>): string {
+  if (!offer) return ''
+  const { ref, target, payoutCents, durationThresholdSeconds } = offer
+  const promised = `${formatDollars(payoutCents)} after ${pluralize(durationThresholdSeconds, 'second')} of talk`
+  return ` It was won at auction ${ref} by target ${target.name}; the publisher was promised ${promised}.`
+}
+
+function incomingStep(data: DataOf<'CallArrived'>): StoryStep {
+  const { arrival, terms, offer } = data
   const { occurredAt: at, caller, callerState, dialedNumber, campaign, publisher, attribution } = arrival
   const onCampaign = campaign ? ` for campaign ${campaign.name}` : ''
   const byPublisher = publisher ? `, sent by publisher ${publisher.name}` : ''
@@ -93,9 +103,21 @@ function incomingStep({ arrival, terms }: DataOf<'CallArrived'>): StoryStep {
     at,
     step: 'incoming',
     title: 'Call arrived',
-    sentence: `${caller ?? 'A hidden caller'} called ${dialedNumber}${onCampaign}${byPublisher}.${withheld}`,
+    sentence: `${caller ?? 'A hidden caller'} called ${dialedNumber}${onCampaign}${byPublisher}.${offerSentence(data)}${withheld}`,
     tone: 'info',
-    detail: { callerNumber: caller, callerState, dialedNumber, campaign, publisher, attribution },
+    detail: {
+      callerNumber: caller,
+      callerState,
+      dialedNumber,
+      campaign,
+      publisher,
+      attribution,
+      ...(offer && {
+        auction: { id: offer.auctionId, ref: offer.ref },
+        payoutCents: offer.payoutCents,
+        durationThresholdSeconds: offer.durationThresholdSeconds,
+      }),
+    },
   }
 }
 
@@ -145,7 +167,18 @@ export function pingSteps(bids: readonly Bid[] = []): readonly StoryStep[] {
 /** Steps of an arrival; a call refused at the gates has no plan. */
 export function arrivalSteps(data: DataOf<'CallArrived'>): readonly StoryStep[] {
   const planned = data.gates.failed === null ? [planStep(data)] : []
-  return [incomingStep(data), gatesStep(data), ...planned, ...pingSteps(data.bids)]
+  return [incomingStep(data), ...pingSteps(data.offer?.bids), gatesStep(data), ...planned, ...pingSteps(data.bids)]
+}
+
+/** The requests of the auction that a call was won at, as its story lists them. */
+export function offerPings({ offer, arrival }: DataOf<'CallArrived'>): readonly OutboundPing[] {
+  if (!offer) return []
+  const { auctionId: id, ref, bidId, bids = [] } = offer
+  return bids.map((given) => {
+    const row = pingForCall(given, arrival)
+    const own = { ...row, origin: 'publisher' as const, auction: { id, ref } }
+    return given.bidId === bidId ? claimedPing(own, arrival.callId) : own
+  })
 }
 
 /** Targets that were busy when the plan was made: a later step of theirs is of the second try (Supplement §6, Dial). */

@@ -27,6 +27,8 @@ export interface ArrivalInput {
   readonly sender: Sender
   /** The offer of an auction that the call claims. */
   readonly offer: WonOffer | null
+  /** An offer that is over. */
+  readonly unclaimedOffer: WonOffer | null
   /** SHA-256 of the routing key that the call carries; null when it carries none. */
   readonly routingKeyHash: string | null
   readonly callId: string
@@ -123,7 +125,8 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
  * "Routing is one decision"). Returns one ledger event, which holds all of it, or what bidders have to be asked first.
  */
 export function decideArrival(arriving: ArrivalInput) {
-  const { workspace, ledger, sender, offer, routingKeyHash, caller, seed, bids, lastSeen, at } = arriving
+  const { workspace, ledger, sender, offer, unclaimedOffer, routingKeyHash, caller, seed, bids, lastSeen, at } =
+    arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
@@ -133,7 +136,8 @@ export function decideArrival(arriving: ArrivalInput) {
   const seen = admission ? lastSeen(admission) : null
   const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
   const terms = termsOf({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at }, offer)
-  const facts = { arrival, terms, inputs: { seed, routingKeyHash }, ...(offer && { offer }) }
+  const inputs = { seed, routingKeyHash, ...(unclaimedOffer && { unclaimedOffer }) }
+  const facts = { arrival, terms, inputs, ...(offer && { offer }) }
   if (gateResult.failed || !campaign) {
     const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
     const gates = { passed: gateResult.passed, failed: code }

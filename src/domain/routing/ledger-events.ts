@@ -14,7 +14,12 @@ import { reservation, wonOffer } from './won-offer.ts'
 const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
 /** Inputs of a decision beside the folds that it read. What its look-ups found is in the event's metadata (`recalled`). */
-const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable() })
+const inputs = z.object({
+  seed: z.int(),
+  routingKeyHash: sha256.nullable(),
+  /** An offer that the call came for, and could not claim: it was over. */
+  unclaimedOffer: wonOffer.optional(),
+})
 
 /** Bids of a decision after the arrival, and the call that they were asked for. */
 const askedBids = {
@@ -99,6 +104,7 @@ export const ledgerEvents = {
   OfferReserved: z.object({
     ...reservation.omit({ reservedAt: true, resetSince: true }).shape,
     occurredAt: instant,
+    ref: z.string(),
     /** The ping that was posted: of a repeated one, not that of the auction. */
     postedBy: id,
     caller: e164,

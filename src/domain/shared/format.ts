@@ -21,3 +21,8 @@ export function maskDestination(destination: string): string {
   const [, scheme = '', called = ''] = /^(sips?:)?([^@;?]*)/i.exec(destination) ?? []
   return `${scheme}•••${/\d{0,4}$/.exec(called)?.[0]}`
 }
+
+/** Cents as dollars: `$12.50`. */
+export function formatDollars(cents: number): string {
+  return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
+}

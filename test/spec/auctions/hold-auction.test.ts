@@ -5,87 +5,37 @@ import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import { setNumberStatus } from '../../../commands/supply/set-number-status.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
 import { auction, auctionRef } from '../../../src/domain/auctions/auction.ts'
-import type { Ping } from '../../../src/domain/auctions/ping.ts'
-import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { questionOf } from '../../../src/domain/routing/bids.ts'
 import { blocklist } from '../../../src/domain/routing/blocklist.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
+import { type Circumstances, holdIn, pingOf, REQUEST } from '../../support/fixtures/auctions.ts'
 import { bidFrom } from '../../support/fixtures/bids.ts'
 import {
   anotherTarget,
   bidderSteps,
   CALLER,
   callWorld,
+  changed,
   changeSteps,
   instantAfter,
   routeArrival,
 } from '../../support/fixtures/call-world.ts'
-import { given, idOf, NOW, stateOf } from '../../support/fixtures/spec.ts'
-import { numberIn, type SetupStep } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, stateOf } from '../../support/fixtures/spec.ts'
+import { numberIn } from '../../support/fixtures/workspace-fixture.ts'
 
 type World = ReturnType<typeof callWorld>
-const KNOWN = { kind: 'known', e164: CALLER } as const
-
-function pingOf({ campaign, publisherId, reads }: World, changes: Partial<Ping> = {}): Ping {
-  return {
-    auctionId: idOf(0xa0),
-    occurredAt: NOW,
-    protocol: 'rtb_v1',
-    environment: 'production',
-    keyId: idOf(0xa1),
-    campaign: { id: campaign.id, name: campaign.name },
-    publisher: { id: publisherId, name: reads.workspace.publishers.get(publisherId)?.name ?? '' },
-    caller: KNOWN,
-    callerState: 'CA',
-    callerZip: null,
-    callerCity: null,
-    publisherRef: null,
-    externalCallId: null,
-    sipOk: false,
-    floorCents: null,
-    tmaxMs: 3_000,
-    tags: {},
-    ...changes,
-  }
-}
-
-const REQUEST = { requestId: 'req_1', sourceIp: null, userAgent: null, body: null }
-
-interface Circumstances {
-  readonly ping?: Partial<Ping>
-  readonly reads?: object
-  readonly bids?: readonly unknown[]
-}
-
-/** Holds the auction of a ping in a world. */
-function held(world: World, { ping = {}, reads = {}, bids }: Circumstances = {}) {
-  const input = { ping: pingOf(world, ping), ref: auctionRef(7), seq: 7, request: REQUEST, ...(bids && { bids }) }
-  return given(auction, []).when(holdAuction, input, {
-    reads: { ...world.reads, ledger: ledger.initial, ...reads },
-  })
-}
 
 const eventOf = (world: World, more?: Circumstances): Json => {
-  const { outcome } = held(world, more)
+  const { outcome } = holdIn(world, more)
   if (isRefusal(outcome)) throw new Error(`Refused: ${outcome.refused}`)
   return outcome[0]?.data
 }
 const reasonOf = (world: World, more?: Circumstances) => eventOf(world, more).reason?.reason ?? null
 const fixed = changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 })
 const plain = callWorld(fixed)
-
-/** A world changed by steps after its launch. */
-function changed(world: World, ...steps: readonly SetupStep[]): World {
-  const events = steps.reduce(
-    (before, [command, input]) => given(workspace, before).when(command, input(before)).events,
-    world.events,
-  )
-  const state = stateOf(workspace, events)
-  return { ...world, events, reads: { ...world.reads, workspace: state } }
-}
 
 const closedEveryDay = {
   tz: 'UTC',
@@ -222,7 +172,7 @@ describe('an auction', () => {
   const turns = callWorld(fixed, ...bidderSteps(1, { priority: 10 }), ...bidderSteps(2, { priority: 20 }))
   const targetOf = (world: World, n: number) => ({ id: world.targetId(n), name: `Bidder ${n}` })
   const questionIn = (world: World, more?: Circumstances) => {
-    const { outcome } = held(world, more)
+    const { outcome } = holdIn(world, more)
     return isRefusal(outcome) ? questionOf(outcome) : null
   }
 
@@ -299,7 +249,7 @@ describe('an auction', () => {
   })
 
   it('is held once', () => {
-    const first = held(plain)
+    const first = holdIn(plain)
     const again = given(auction, first.events).when(
       holdAuction,
       { ping: pingOf(plain), ref: auctionRef(8), seq: 8, request: REQUEST },

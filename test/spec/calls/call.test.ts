@@ -4,13 +4,9 @@ import { recordDial } from '../../../commands/calls/record-dial.ts'
 import { recordPlanSpent } from '../../../commands/calls/record-plan-spent.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { answeredAttempt, call, ringingAttempt, secondsBetween } from '../../../src/domain/calls/call.ts'
-import {
-  endedSentence,
-  failureSentence,
-  formatDollars,
-  settledSentence,
-} from '../../../src/domain/calls/call-sentences.ts'
+import { endedSentence, failureSentence, settledSentence } from '../../../src/domain/calls/call-sentences.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
+import { formatDollars } from '../../../src/domain/shared/format.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import {
   anotherTarget,
