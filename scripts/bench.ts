@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
+import { auctions } from '../test/bench/auctions.ts'
 import { busyWorkspace } from '../test/bench/busy-workspace.ts'
 import { callList } from '../test/bench/call-list.ts'
 import { callStats } from '../test/bench/call-stats.ts'
@@ -56,6 +57,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   },
   snapshots: () => snapshots(Number(values.hours), Number(values.rate)),
   engine: instantCalls,
+  auctions,
   configuration,
   list: () => callList(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),

@@ -71,6 +71,15 @@ export function matchEvent<const S extends EventSchemas, Answer>(
   return (event) => (Object.hasOwn(rows, event.type) ? (rows[event.type]?.(event) ?? null) : null)
 }
 
+/** The data of the first event of a type that this process has just appended: it is not parsed again. */
+export function appendedDataOf<const S extends EventSchemas, K extends keyof S & string>(
+  _schemas: S,
+  events: readonly RecordedEvent[],
+  type: K,
+): z.output<S[K]> | undefined {
+  return events.find((event) => event.type === type)?.data as z.output<S[K]> | undefined
+}
+
 /** Data of the first event of a type, parsed by its schema; undefined when there is none. */
 export function dataOf<const S extends EventSchemas, K extends keyof S & string>(
   schemas: S,

@@ -4,6 +4,7 @@ import type { Egress } from '../ports/egress.ts'
 const SANDBOX_PATH = '/api/sandbox/'
 
 function isOwnSandbox(url: string, baseUrl: string): boolean {
+  if (!url.startsWith(baseUrl)) return false
   const [asked, own] = [URL.parse(url), URL.parse(baseUrl)]
   return asked !== null && asked.origin === own?.origin && asked.pathname.startsWith(SANDBOX_PATH)
 }

@@ -1,10 +1,14 @@
 import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Random } from '../ports/random.ts'
 import type { Place, Secrets } from '../ports/secrets.ts'
 import { decrypt, deriveKey, encrypt } from './sealing.ts'
 
 /** Begins a sealed value. */
 const FORMAT = 'v2'
+
+/** Keys of purposes that a process remembers. */
+const MAX_MAC_KEYS = 1_000
 
 /** The associated data of a place. */
 const placeText = ({ path }: Place) => JSON.stringify(path)
@@ -15,6 +19,8 @@ const placeText = ({ path }: Place) => JSON.stringify(path)
  */
 export function createSecrets(root: Buffer, random: Pick<Random, 'bytes'>): Secrets {
   const keys = new Map<string, Buffer>()
+  // Purposes may name workspaces, so they are many.
+  const macKeys = new LRUCache<string, Buffer>({ max: MAX_MAC_KEYS })
   const keyOf = (purpose: string) => {
     const key = keys.get(purpose) ?? deriveKey(root, `seal ${purpose}`)
     keys.set(purpose, key)
@@ -27,7 +33,11 @@ export function createSecrets(root: Buffer, random: Pick<Random, 'bytes'>): Secr
       if (format !== FORMAT) throw new Error(`A sealed value has the format ${format}, not ${FORMAT}.`)
       return decrypt(keyOf(place.purpose), body, placeText(place)).toString('utf8')
     },
-    mac: (purpose, text) => createHmac('sha256', deriveKey(root, purpose)).update(text).digest('base64url'),
+    mac(purpose, text) {
+      const key = macKeys.get(purpose) ?? deriveKey(root, purpose)
+      macKeys.set(purpose, key)
+      return createHmac('sha256', key).update(text).digest('base64url')
+    },
     derive: (purpose) => deriveKey(root, purpose).toString('base64url'),
   }
 }

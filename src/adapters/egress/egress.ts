@@ -29,6 +29,11 @@ const refusedError = () =>
     'The address is not allowed: it must be public, and its port must be 80, 443 or 8000 to 9999.',
   )
 
+const TIMED_OUT = 'The request timed out.'
+
+/** Connections to one origin: further requests wait for one, within their time. */
+const CONNECTIONS = 512
+
 /** Codes and names of timeout errors. */
 const TIMEOUT_CODES = new Set([
   'TimeoutError',
@@ -42,8 +47,7 @@ function toEgressError(error: unknown): EgressError {
   if (error instanceof EgressError) return error
   if (!(error instanceof Error)) return new EgressError('unreachable', 'The request failed.')
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
-  if (TIMEOUT_CODES.has(code) || TIMEOUT_CODES.has(error.name))
-    return new EgressError('timeout', 'The request timed out.')
+  if (TIMEOUT_CODES.has(code) || TIMEOUT_CODES.has(error.name)) return new EgressError('timeout', TIMED_OUT)
   return new EgressError('unreachable', `The request failed (${code}).`)
 }
 
@@ -121,17 +125,24 @@ export function openEgress({
       (error: Error) => callback(error, null),
     )
   }
-  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 })
+  const agent = new Agent({ connect, connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 })
 
   async function exchange({ url, method, headers, body, timeoutMs, maxBytes }: EgressRequest) {
-    const signal = AbortSignal.timeout(timeoutMs)
+    // Its timer ends with the request: those of `AbortSignal.timeout` stay until they fire.
+    const controller = new AbortController()
+    const { signal } = controller
+    const timer = setTimeout(() => controller.abort(new EgressError('timeout', TIMED_OUT)), timeoutMs)
     const exchanged = async () => {
       const received = await request(url, { dispatcher: agent, method, headers, body, signal })
       const flat = Object.entries(received.headers).map(([name, value]) => [name, String(value)] as const)
       const text = await readText(received.body, maxBytes)
       return { ok: true as const, status: received.statusCode, headers: Object.fromEntries(flat), body: text }
     }
-    return lookups.during(originOf(url), () => unlessAborted(signal, exchanged()))
+    try {
+      return await lookups.during(originOf(url), () => unlessAborted(signal, exchanged()))
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   return {

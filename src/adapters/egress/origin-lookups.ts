@@ -7,8 +7,9 @@ export interface OriginLookups {
 }
 
 interface OpenOrigin {
-  readonly requests: number
-  readonly controller: AbortController
+  requests: number
+  /** Of its look-ups; null before the first. */
+  controller: AbortController | null
 }
 
 /**
@@ -19,19 +20,25 @@ export function createOriginLookups(): OriginLookups {
   const origins = new Map<string, OpenOrigin>()
 
   function enter(origin: string): void {
-    const { requests, controller } = origins.get(origin) ?? { requests: 0, controller: new AbortController() }
-    origins.set(origin, { requests: requests + 1, controller })
+    const open = origins.get(origin) ?? { requests: 0, controller: null }
+    open.requests += 1
+    origins.set(origin, open)
   }
 
   function leave(origin: string): void {
     const open = origins.get(origin)
     if (!open) return
-    if (open.requests > 1) {
-      origins.set(origin, { ...open, requests: open.requests - 1 })
-      return
-    }
+    open.requests -= 1
+    if (open.requests > 0) return
     origins.delete(origin)
-    open.controller.abort()
+    open.controller?.abort()
+  }
+
+  function signalOf(origin: string): AbortSignal {
+    const open = origins.get(origin)
+    if (!open) return AbortSignal.abort()
+    open.controller ??= new AbortController()
+    return open.controller.signal
   }
 
   return {
@@ -43,6 +50,6 @@ export function createOriginLookups(): OriginLookups {
         leave(origin)
       }
     },
-    lookUp: (origin, look) => look(origins.get(origin)?.controller.signal ?? AbortSignal.abort()),
+    lookUp: (origin, look) => look(signalOf(origin)),
   }
 }

@@ -6,7 +6,7 @@ import { type NoBid, noBidOf } from '../../domain/auctions/no-bid.ts'
 import { knownNumber, type Ping, type PingBody, pingFrom } from '../../domain/auctions/ping.ts'
 import { bidsField } from '../../domain/routing/bids.ts'
 import { BID } from '../../domain/shared/limits.ts'
-import { dataOf } from '../../kernel/event.ts'
+import { appendedDataOf } from '../../kernel/event.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CommandContext } from '../../ports/command-handler.ts'
@@ -161,7 +161,7 @@ export function createPingDesk(desk: AuctionDesk) {
       (bids, seed) => writer.handle(holdAuction, { ...asked, ...bidsField(bids), seed }, context),
     )
     if (isRefusal(outcome)) throw new Error(`The auction was refused: ${outcome.refused}`)
-    const held = dataOf(auctionEvents, outcome.events, 'AuctionHeld')
+    const held = appendedDataOf(auctionEvents, outcome.events, 'AuctionHeld')
     if (!held) throw new Error('The auction has no event.')
     const { heldNumber } = claims
     if (heldNumber !== null && held.offer?.number?.id !== heldNumber)

@@ -157,12 +157,16 @@ export function withoutCredentials(text: string): string {
   })
 }
 
-/** A text in which a caller's number reads as its last four digits. */
+/** Digits in a row, with what may stand between them. */
+const DIGITS = /\+?\d[\d\s().%-]{5,30}\d/g
+
+/** A text in which a caller's number reads as its last four digits, however it is spelt. */
 export function withoutCaller(text: string, caller: string | null): string {
   if (caller === null) return text
   const national = caller.replace(/\D/g, '').slice(-10)
-  const spelt = [...national].join('[\\s().%-]{0,3}')
-  return text.replace(new RegExp(`\\+?1?[\\s().-]{0,2}${spelt}`, 'g'), `${HIDDEN}${national.slice(-4)}`)
+  return text.replace(DIGITS, (spelt) =>
+    spelt.replace(/\D/g, '').includes(national) ? `${HIDDEN}${national.slice(-4)}` : spelt,
+  )
 }
 
 /** What a row shows of its request. */

@@ -115,6 +115,16 @@ function macrosOf(subject: BidSubject, { bidId, target, buyer, bidCents }: Bidde
   })
 }
 
+/** Creates the expander of a request's templates: the values are made at the first template that has a token. */
+function createExpander(...about: Parameters<typeof macrosOf>) {
+  let values: MacroValues | null = null
+  return (template: string, encode: (value: string) => string) => {
+    if (!template.includes('{{')) return template
+    values ??= macrosOf(...about)
+    return expandMacros(template, values, encode)
+  }
+}
+
 const JSON_TYPE = /[/+]json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 
@@ -151,9 +161,9 @@ export type OpenRtb = Rtb & { readonly bidUrl: string }
 /** The request that asks a bidder for a price. A test has the header `svc-test`. */
 export function createBidRequest(rtb: OpenRtb, subject: BidSubject, bidder: BidderRecord, test = false): BidRequest {
   const { method, contentType, bidHeaders, bidBodyTemplate, bidUrl } = rtb
-  const values = macrosOf(subject, bidder, rtb, false)
+  const expand = createExpander(subject, bidder, rtb, false)
   const own = Object.entries(bidHeaders).map(
-    ([name, value]) => [name.toLowerCase(), headerText(expandMacros(value, values, (text) => text))] as const,
+    ([name, value]) => [name.toLowerCase(), headerText(expand(value, (text) => text))] as const,
   )
   const typed: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': contentType } : {}
   const headers: Readonly<Record<string, string>> = {
@@ -165,14 +175,14 @@ export function createBidRequest(rtb: OpenRtb, subject: BidSubject, bidder: Bidd
   }
   const escaped = escaperFor(headers['content-type'] ?? contentType)
   return {
-    url: expandMacros(bidUrl, macrosOf(subject, bidder, rtb, true), encodeURIComponent),
+    url: createExpander(subject, bidder, rtb, true)(bidUrl, encodeURIComponent),
     method,
     headers,
     body:
       method === 'POST'
         ? bidBodyTemplate === null
           ? defaultBody(subject, test)
-          : expandMacros(bidBodyTemplate, values, escaped)
+          : expand(bidBodyTemplate, escaped)
         : null,
   }
 }
@@ -184,7 +194,7 @@ export function createConfirmRequest(
   bidder: BidderRecord,
 ): BidRequest {
   return {
-    url: expandMacros(rtb.confirmUrl, macrosOf(subject, bidder, rtb, true), encodeURIComponent),
+    url: createExpander(subject, bidder, rtb, true)(rtb.confirmUrl, encodeURIComponent),
     method: 'GET',
     headers: { accept: '*/*', 'user-agent': 'svc-bids/1' },
     body: null,
