@@ -16,6 +16,8 @@ import { numberWrites } from './writes/numbers.ts'
 import { operatorWorkspaceWrites } from './writes/operator-workspaces.ts'
 import { parkedStreamWrites } from './writes/parked-streams.ts'
 import { passwordResetWrites } from './writes/password-resets.ts'
+import { exportPings } from './writes/pings-export.ts'
+import { pingWrites } from './writes/pings-void.ts'
 import { platformKeyWrites } from './writes/platform-keys.ts'
 import { poolWrites } from './writes/pools.ts'
 import { projectionRebuilds } from './writes/projection-rebuilds.ts'
@@ -47,6 +49,8 @@ const writes: readonly Write[] = [
   ...buyerWrites,
   exportCalls,
   ...callWrites,
+  exportPings,
+  ...pingWrites,
   ...campaignWrites,
   ...laneWrites,
   searchNumbers,

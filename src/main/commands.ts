@@ -34,6 +34,7 @@ import { refusePing } from '../../commands/auctions/refuse-ping.ts'
 import { refusePost } from '../../commands/auctions/refuse-post.ts'
 import { releaseReservation } from '../../commands/auctions/release-reservation.ts'
 import { reserveOffer } from '../../commands/auctions/reserve-offer.ts'
+import { voidBid } from '../../commands/auctions/void-bid.ts'
 import { adjustCall } from '../../commands/calls/adjust-call.ts'
 import { endCall } from '../../commands/calls/end-call.ts'
 import { postConversion } from '../../commands/calls/post-conversion.ts'
@@ -187,6 +188,7 @@ export const commands: readonly AnyCommand[] = [
   refusePost,
   releaseReservation,
   reserveOffer,
+  voidBid,
   assignNumber,
   billRenewal,
   changePool,

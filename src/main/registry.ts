@@ -6,6 +6,9 @@ import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { activity as activityLog } from '../../projections/activity/activity.ts'
 import { auctionJobs } from '../../projections/auctions/auction-jobs.ts'
+import { bidColumns, bidLedger } from '../../projections/auctions/bid-ledger.ts'
+import { pingColumns, pingLedger } from '../../projections/auctions/ping-ledger.ts'
+import { pingStory } from '../../projections/auctions/ping-story.ts'
 import { callJobs } from '../../projections/calls/call-jobs.ts'
 import { callColumns, callLog } from '../../projections/calls/call-log.ts'
 import { callRecordings } from '../../projections/calls/call-recordings.ts'
@@ -43,6 +46,10 @@ import { listUsers } from '../../queries/access/list-users.ts'
 import { listWorkspaces } from '../../queries/access/list-workspaces.ts'
 import { listActivity } from '../../queries/activity/list-activity.ts'
 import { verifyActivity } from '../../queries/activity/verify-activity.ts'
+import { getBid } from '../../queries/auctions/get-bid.ts'
+import { getPing } from '../../queries/auctions/get-ping.ts'
+import { listPings } from '../../queries/auctions/list-pings.ts'
+import { pingSummary } from '../../queries/auctions/ping-summary.ts'
 import { getCall } from '../../queries/calls/get-call.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { liveCalls } from '../../queries/calls/live-calls.ts'
@@ -109,6 +116,7 @@ export const timers = timersOf([callJobs, auctionJobs, numberJobs])
 export const projections: readonly AnyProjection[] = [
   activityLog,
   apiKeys,
+  bidLedger,
   blockedCallers,
   bookedCalls,
   buyers,
@@ -121,6 +129,8 @@ export const projections: readonly AnyProjection[] = [
   lanes,
   numberOrders,
   numbers,
+  pingLedger,
+  pingStory,
   pools,
   publishers,
   revisions,
@@ -140,14 +150,15 @@ export const projections: readonly AnyProjection[] = [
 ]
 
 /** Read models that are kept as columns too. */
-export const columns: readonly ColumnSpec[] = [callColumns]
+export const columns: readonly ColumnSpec[] = [callColumns, pingColumns, bidColumns]
 
 /** Names of the read models whose documents are followed by position. */
-export const followed: readonly string[] = [callLog.name]
+export const followed: readonly string[] = [callLog.name, pingLedger.name, bidLedger.name]
 
 /** Every question. */
 export const queries: readonly AnyQuery<QueryPorts>[] = [
   getApiKey,
+  getBid,
   getBuyer,
   getBuyerRow,
   getCall,
@@ -155,6 +166,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   getLane,
   getNumber,
   getNumberOrder,
+  getPing,
   getPool,
   getPublisher,
   getRoutingKey,
@@ -177,6 +189,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listLanes,
   listNumberOrders,
   listNumbers,
+  listPings,
   listPublishers,
   listPools,
   listRoutes,
@@ -188,6 +201,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listWorkspaces,
   listVerticals,
   liveCalls,
+  pingSummary,
   verifyActivity,
 ]
 

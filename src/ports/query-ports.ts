@@ -9,6 +9,8 @@ export interface QueryPorts {
   readonly ops: OperationalStore
   /** Base of links that leave the platform, without a trailing slash. */
   readonly publicUrl: string
+  /** Domain of SIP addresses that publishers are given; none where the environment names none. */
+  readonly sipDomain?: string | null
   /** Unseals secrets that a response shows in full. */
   readonly secrets: Pick<Secrets, 'unseal'>
 }

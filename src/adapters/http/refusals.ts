@@ -51,6 +51,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'campaign-not-found': row(404, 'not_found', 'Campaign not found.'),
   'lane-not-found': row(404, 'not_found', 'Lane not found.'),
   'number-not-found': row(404, 'not_found', 'Number not found.'),
+  'ping-not-found': row(404, 'not_found', 'Ping not found.'),
   'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
   'recording-not-found': row(404, 'not_found', 'Recording not found.'),
   'route-not-found': row(404, 'not_found', 'Route not found.'),

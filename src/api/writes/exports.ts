@@ -14,6 +14,8 @@ import type { WriteTools } from './write-tools.ts'
 
 /** An export, ready to be sent. */
 export interface ExportFile {
+  /** Its name up to the date; by default what is exported. */
+  readonly fileName?: string
   /** The parameters that were sent, as the activity log records them. */
   readonly filters: Readonly<Record<string, string>>
   /** Number of rows, or its upper bound; null when unknown. */
@@ -69,7 +71,8 @@ async function* fileOf(head: Uint8Array, batches: AsyncIterable<Uint8Array>) {
   yield* batches
 }
 
-async function* linesOf<Row>(columns: readonly CsvColumn<Row>[], batches: AsyncIterable<readonly Row[]>) {
+/** The lines of records in batches. */
+export async function* linesOf<Row>(columns: readonly CsvColumn<Row>[], batches: AsyncIterable<readonly Row[]>) {
   for await (const rows of batches) yield csvRows(columns, rows)
 }
 
@@ -92,7 +95,7 @@ export function defineFile<Filters extends object>(definition: FileDefinition<Fi
     async run({ filter, tenant, now, execute, tools }) {
       const file = await open({ filter, tenant, now, tools })
       if (isRefusal(file)) return file
-      const { filters, rows } = file
+      const { fileName = kind, filters, rows } = file
       const started = await execute(startExport, { kind, filters, rows })
       if (isRefusal(started)) return started
       const position = started.events.at(-1)?.position ?? 0
@@ -106,7 +109,7 @@ export function defineFile<Filters extends object>(definition: FileDefinition<Fi
         body: fileOf(file.head, await prefetchFirst(file.batches)),
         headers: {
           'content-type': type,
-          'content-disposition': `attachment; filename="${kind}-${now.slice(0, 10)}.csv"`,
+          'content-disposition': `attachment; filename="${fileName}-${now.slice(0, 10)}.csv"`,
           'cache-control': 'no-store',
           ...(read ? {} : READ_LAG_HEADER),
         },

@@ -21,6 +21,7 @@ export const activityKinds = [
   'order',
   'pool',
   'call',
+  'ping',
   'blocked_caller',
   'wallet',
   'webhook',

@@ -1,5 +1,6 @@
 import { parseStreamName } from '../../kernel/entity.ts'
 import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
+import { auction, auctionEvents } from '../auctions/auction.ts'
 import { call, callEvents } from '../calls/call.ts'
 import { workspace } from '../configuration/workspace.ts'
 import { wallet, walletEvents } from '../money/wallet.ts'
@@ -9,6 +10,7 @@ import { ledgerEvents } from '../routing/ledger-events.ts'
 import { activity } from './activity.ts'
 import type { UnhashedEntry } from './activity-entry.ts'
 import { accessAudit } from './audit-access.ts'
+import { auctionsAudit } from './audit-auctions.ts'
 import { callsAudit } from './audit-calls.ts'
 import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
 import { moneyAudit } from './audit-money.ts'
@@ -18,6 +20,7 @@ import { supplyAudit } from './audit-supply.ts'
 
 const { TargetCapsReset } = ledgerEvents
 const { ConversionPosted, CallAdjusted, CallTagged } = callEvents
+const { BidVoided } = auctionEvents
 
 /** Events in the activity log: every write of configuration, money or access (Document 1, convention 7). */
 export const loggedEvents = {
@@ -29,6 +32,7 @@ export const loggedEvents = {
   ConversionPosted,
   CallAdjusted,
   CallTagged,
+  BidVoided,
 }
 
 const auditFormatters: AuditFormatters<typeof loggedEvents> = {
@@ -38,16 +42,20 @@ const auditFormatters: AuditFormatters<typeof loggedEvents> = {
   ...numbersAudit,
   ...moneyAudit,
   ...callsAudit,
+  ...auctionsAudit,
 }
 const formatEvent = matchEvent<typeof loggedEvents, AuditEntry | null>(auditFormatters)
 
 /** Streams of one workspace. A user's stream belongs to no workspace, so no log has it. */
 const STREAMS: ReadonlySet<string> = new Set([workspace, wallet, blocklist, ledger, activity].map(({ name }) => name))
 
-/** The workspace that an event's stream belongs to; the stream of a call names it in its metadata. */
+/** Streams of one record each: its events name the workspace in their metadata. */
+const RECORD_STREAMS: ReadonlySet<string> = new Set([call, auction].map(({ name }) => name))
+
+/** The workspace that an event's stream belongs to. */
 function streamWorkspace({ stream, meta }: RecordedEvent): string | null {
   const { category, id } = parseStreamName(stream)
-  if (category === call.name) return meta.workspaceId
+  if (RECORD_STREAMS.has(category)) return meta.workspaceId
   return STREAMS.has(category) ? id : null
 }
 

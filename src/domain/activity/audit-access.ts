@@ -36,6 +36,7 @@ const EXPORTED = {
   wallet: { name: 'the wallet', severity: 'medium' },
   // Document 2, "export": callers' numbers leave the platform.
   calls: { name: 'the call log', severity: 'high' },
+  pings: { name: 'the ping ledger', severity: 'medium' },
 } as const
 
 type AccessEvents = typeof tenantEvents &

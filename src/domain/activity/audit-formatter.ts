@@ -35,6 +35,7 @@ const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   order: 'Order of',
   pool: 'Pool',
   call: 'Call',
+  ping: 'Bid of',
   blocked_caller: 'Caller',
   wallet: 'Wallet entry',
   webhook: 'Webhook',

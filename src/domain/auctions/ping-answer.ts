@@ -5,6 +5,9 @@ import { pluralize } from '../shared/format.ts'
 import type { AuctionHeld, Offer } from './auction.ts'
 import { noBid } from './no-bid.ts'
 
+/** What the answer to a ping is computed from. */
+type AnsweredAuction = Omit<AuctionHeld, 'inputs'>
+
 /** What a publisher is answered to a ping (Supplement §7). A repeated offer is `won` and `cached`. */
 export const pingAnswerShape = z
   .discriminatedUnion('outcome', [
@@ -58,7 +61,7 @@ function secondsLeft({ expiresAt }: Offer, now: string): number {
 }
 
 /** The answer to a ping, as it is sent at an instant. */
-export function pingAnswer(held: AuctionHeld, now: string = decidedAt(held)): PingAnswer {
+export function pingAnswer(held: AnsweredAuction, now: string = decidedAt(held)): PingAnswer {
   const { ping, ref, outcome, offer, reason } = held
   const { auctionId } = ping
   if (offer === null || reason !== null) return { auctionId, ref, outcome: 'no_bid', reason: reasonOf(held) }
@@ -76,14 +79,14 @@ export function pingAnswer(held: AuctionHeld, now: string = decidedAt(held)): Pi
 }
 
 /** The reason of a ping without an offer. @throws Error for an event that has neither */
-function reasonOf({ reason, ping }: AuctionHeld) {
+function reasonOf({ reason, ping }: AnsweredAuction) {
   if (reason === null) throw new Error(`The auction ${ping.auctionId} has neither an offer nor a reason.`)
   return reason
 }
 
 interface RemarkRule {
   readonly code: number
-  readonly applies: (held: AuctionHeld) => boolean
+  readonly applies: (held: AnsweredAuction) => boolean
   readonly description: (offer: Offer) => string
 }
 
@@ -126,7 +129,7 @@ const WARNINGS: readonly RemarkRule[] = [
   },
 ]
 
-function remarksOf(rules: readonly RemarkRule[], held: AuctionHeld, offer: Offer): readonly Remark[] {
+function remarksOf(rules: readonly RemarkRule[], held: AnsweredAuction, offer: Offer): readonly Remark[] {
   return rules.flatMap(({ code, applies, description }) =>
     applies(held) ? [{ code, description: description(offer) }] : [],
   )
@@ -142,7 +145,7 @@ export function sipAddressOf(e164: string, sipDomain: string | null): string | n
  * the publisher takes SIP and the environment has a domain.
  */
 export function compatAnswer(
-  held: AuctionHeld,
+  held: AnsweredAuction,
   { sipDomain, now = decidedAt(held) }: { readonly sipDomain: string | null; readonly now?: string },
 ): CompatAnswer {
   const { ping, offer, reason } = held

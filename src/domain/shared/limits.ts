@@ -219,7 +219,22 @@ export const PING = {
   /** Days after which a row of the ledger is removed, and the longest window of a query. */
   retentionDays: 30,
   windowDays: 92,
+  /** Where a window begins that names no beginning: midnight so many days ago. */
+  defaultDaysBack: 6,
+  pageSize: 50,
+  reasonCode: { min: 0, max: 99_999 },
+  /** Longest search text, and longest id in a path. */
+  search: 60,
+  /** Bids that the detail of a ping shows. */
+  shownBids: 100,
+  /** Refused posts that it shows. */
+  shownPosts: 50,
+  /** Rows of each table of a summary. */
+  summary: { reasons: 25, targets: 100, publishers: 100 },
 } as const
+
+/** How long rows of the ping ledger are kept (ms). */
+export const PING_RETENTION_MS = PING.retentionDays * 86_400_000
 
 // Campaigns
 
@@ -344,6 +359,7 @@ export const ADJUSTMENT = { max: 50, reason: 500 } as const
 export const EXPORT = {
   calls: 100_000,
   activity: { default: 10_000, max: 50_000 },
+  pings: 50_000,
   batch: 2_000,
   filter: 512,
 } as const

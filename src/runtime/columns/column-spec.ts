@@ -10,8 +10,8 @@ export type Derivation =
   | { readonly plus: string; readonly minus: string }
 
 /**
- * A collection with columns. Each document belongs to one workspace and does not expire. `collection` is the plain name; its
- * rebuilds are included.
+ * A collection with columns. Each document belongs to one workspace, and does not expire unless `retentionMs` says when.
+ * `collection` is the plain name; its rebuilds are included.
  */
 export interface ColumnSpec {
   readonly collection: string
@@ -24,6 +24,8 @@ export interface ColumnSpec {
   readonly derived?: Readonly<Record<string, Derivation>>
   /** Whether documents may be removed. If so, they are counted after each read: a removed one is found by nothing else. */
   readonly removes: boolean
+  /** Milliseconds after its instant at which a document expires; left out where none does. */
+  readonly retentionMs?: number
 }
 
 /** Limits of the columns of a process. */

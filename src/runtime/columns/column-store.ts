@@ -44,6 +44,15 @@ const FILES_RETRY_MS = 60_000
 
 type Sum = (state: WorkspaceColumns, question: Question) => Promise<readonly Group[]>
 
+/**
+ * The filter of what has not expired by an instant (`now`; none: expired documents are wanted too); null where the columns
+ * cannot tell what the store still has.
+ */
+function aliveFilter({ time, retentionMs }: ColumnSpec, filter: Filter, now: number | undefined): Filter | null {
+  if (retentionMs === undefined) return now === undefined ? filter : null
+  return now === undefined ? null : { $and: [filter, { [time]: { $gt: now - retentionMs } }] }
+}
+
 /** Answers questions from the columns; null where the store must answer. */
 function createAnswers(collections: Collections, clock: ColumnParts['clock'], sum: Sum) {
   let notBefore = Number.NEGATIVE_INFINITY
@@ -52,9 +61,11 @@ function createAnswers(collections: Collections, clock: ColumnParts['clock'], su
     filter: Filter,
     groupBy: readonly string[],
     fields: readonly string[],
+    now: number | undefined,
   ): Promise<readonly Group[] | null> => {
     const tracked = collections.of(collection)
-    const terms = tracked && termsOf(filter)
+    const alive = tracked && aliveFilter(tracked.layout.spec, filter, now)
+    const terms = alive && termsOf(alive)
     const wanted = terms && splitWorkspace(terms)
     const question = wanted && questionOf(tracked.layout, wanted.others, groupBy, fields)
     if (!question || clock.now() < notBefore) return null
@@ -77,7 +88,7 @@ function createAnswers(collections: Collections, clock: ColumnParts['clock'], su
 /**
  * Read-store decorator: answers `sum` and `count` of declared collections for one workspace from columns. Before each answer
  * they include what was written since or, with `changesOf`, only after the projection's change count has grown. The store
- * answers everything else (another path, `$or`, `$regex`, more than two groups, what expires).
+ * answers everything else (another path, `$or`, `$regex`, more than two groups, what expires otherwise than by `retentionMs`).
  */
 export function withColumns(store: ReadStore, parts: ColumnParts): ColumnStore {
   const { specs, files, clock, random, changesOf = () => null, limits = COLUMN_LIMITS } = parts
@@ -103,11 +114,11 @@ export function withColumns(store: ReadStore, parts: ColumnParts): ColumnStore {
   return {
     ...delegate(store),
     async sum(collection, filter, groupBy, fields, now) {
-      const groups = now === undefined ? await answer(collection, filter, groupBy, fields) : null
+      const groups = await answer(collection, filter, groupBy, fields, now)
       return groups ?? store.sum(collection, filter, groupBy, fields, now)
     },
     async count(collection, filter, now) {
-      const groups = now === undefined ? await answer(collection, filter, [], []) : null
+      const groups = await answer(collection, filter, [], [], now)
       return groups ? (groups[0]?.count ?? 0) : store.count(collection, filter, now)
     },
     async drop(collection, checkpoint) {

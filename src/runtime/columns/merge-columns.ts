@@ -1,4 +1,4 @@
-import type { BuildParts } from './column-parts.ts'
+import type { BuildParts, TrackingParts } from './column-parts.ts'
 import { type Layout, monthOf } from './column-spec.ts'
 import { appendRows, appendSome } from './copy-rows.ts'
 import { writeManifest } from './manifest.ts'
@@ -12,6 +12,16 @@ interface Rewrite {
   readonly month: number
   readonly old: Segment | null
   readonly rows: number[]
+}
+
+/** How long expired rows are kept, for readers whose clocks differ (ms). */
+const EXPIRED_SLACK_MS = 86_400_000
+
+/** Whether all rows of a segment have expired: no question looks so far back. */
+function hasExpired({ spec, time }: Layout, { header }: Segment, now: number): boolean {
+  const instants = header.columns[time]
+  if (spec.retentionMs === undefined || instants?.kind !== 'number') return false
+  return instants.max + spec.retentionMs + EXPIRED_SLACK_MS < now
 }
 
 const hasKey = ({ header }: Segment, key: number) => key >= header.keys.min && key <= header.keys.max
@@ -74,17 +84,19 @@ export interface MergedColumns {
  * stays as it is: who sums meanwhile finds each document once. @throws DamagedSegment, FilesUnavailable
  */
 export async function mergeColumns(
-  parts: BuildParts,
+  parts: TrackingParts,
   layout: Layout,
   collection: string,
   state: WorkspaceColumns,
   reader: SegmentReader,
   { buffer: changed, coverage }: NonNullable<WorkspaceColumns['merging']>,
 ): Promise<MergedColumns> {
+  const at = parts.clock.now()
+  const expired = new Set(state.segments.filter((segment) => hasExpired(layout, segment, at)))
   // A later change may replace further rows meanwhile: they count from here on.
-  const now = { ...state }
+  const now = { ...state, segments: state.segments.filter((segment) => !expired.has(segment)) }
   const rewrites = planRewrites(layout, now, changed)
-  const old = new Set(rewrites.flatMap((one) => one.old ?? []))
+  const old = new Set([...expired, ...rewrites.flatMap((one) => one.old ?? [])])
   const fresh: Segment[] = []
   for (const one of rewrites) fresh.push(...(await rewrite(parts, layout, now, reader, one, changed)))
   const segments = [...now.segments.filter((segment) => !old.has(segment)), ...fresh]
