@@ -12,6 +12,7 @@ import {
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { PING_RETENTION_MS } from '../../src/domain/shared/limits.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
+import type { RecordedOf } from '../../src/kernel/event.ts'
 import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -100,6 +101,34 @@ const GROUPED = [
 
 const { AuctionHeld, OfferClaimed, BidVoided } = auctionEvents
 const { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused } = ledgerEvents
+const events = { AuctionHeld, OfferClaimed, BidVoided, CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused }
+type EventOf<Type extends keyof typeof events> = RecordedOf<typeof events, Type>
+
+/** The document of a bid of each event that carries bids; null for a bid of another event, to which the event's dial goes. */
+const asked = {
+  AuctionHeld({ data, position, meta: { workspaceId } }: EventOf<'AuctionHeld'>, bidId: string): Doc | null {
+    const { bids = [], offer, ping } = data
+    const index = bids.findIndex((each) => each.bidId === bidId)
+    const given = bids[index]
+    if (given === undefined || workspaceId === null) return null
+    const expiresMs = offer?.bidId === bidId ? Date.parse(offer.expiresAt) : null
+    const { environment } = ping
+    return docOf(outboundOfAuction(given, data), { workspaceId, position, index }, { environment, expiresMs })
+  },
+  CallAdmitted: (event: EventOf<'CallAdmitted'>, bidId: string) =>
+    docForCall(event, event.data.bids, bidId, event.data.arrival, event.data.claim),
+  CallRefused: (event: EventOf<'CallRefused'>, bidId: string) =>
+    docForCall(event, event.data.bids, bidId, event.data.arrival, null),
+  TargetClaimed: (event: EventOf<'TargetClaimed'>, bidId: string) =>
+    docForCall(event, event.data.bids, bidId, askedCall(event.data), event.data.claim),
+  PlanSpent: (event: EventOf<'PlanSpent'>, bidId: string) =>
+    docForCall(event, event.data.bids, bidId, askedCall(event.data), null),
+  BidsUnused: (event: EventOf<'BidsUnused'>, bidId: string) =>
+    docForCall(event, event.data.bids, bidId, askedCall(event.data), null),
+}
+
+/** A bid is asked once, so that an event which carries it again says nothing new; one of an expired document would. */
+const askedAgain = (doc: Doc, fresh: Doc | null): Doc => (fresh !== null && fresh.atMs > doc.atMs ? fresh : doc)
 
 /**
  * One document for each request to a bidder, by bid id: the row of the outbound ledger (Document 2, Outbound ping), of
@@ -108,16 +137,7 @@ const { CallAdmitted, CallRefused, TargetClaimed, PlanSpent, BidsUnused } = ledg
 export const bidLedger = defineProjection({
   name: 'bid-ledger',
   version: 1,
-  events: {
-    AuctionHeld,
-    OfferClaimed,
-    BidVoided,
-    CallAdmitted,
-    CallRefused,
-    TargetClaimed,
-    PlanSpent,
-    BidsUnused,
-  },
+  events,
   doc,
   indexes: [
     { workspaceId: 1, atMs: -1 },
@@ -136,27 +156,22 @@ export const bidLedger = defineProjection({
     const won = 'claim' in data && data.claim.bidId ? [data.claim.bidId] : []
     return [...new Set([...bidIds(data.bids), ...won])]
   },
-  create: {
-    AuctionHeld({ data, position, meta: { workspaceId } }, bidId) {
-      const { bids = [], offer, ping } = data
-      const index = bids.findIndex((each) => each.bidId === bidId)
-      const given = bids[index]
-      if (given === undefined || workspaceId === null) return null
-      const expiresMs = offer?.bidId === bidId ? Date.parse(offer.expiresAt) : null
-      const { environment } = ping
-      return docOf(outboundOfAuction(given, data), { workspaceId, position, index }, { environment, expiresMs })
-    },
-    CallAdmitted: (event, bidId) => docForCall(event, event.data.bids, bidId, event.data.arrival, event.data.claim),
-    CallRefused: (event, bidId) => docForCall(event, event.data.bids, bidId, event.data.arrival, null),
-    TargetClaimed: (event, bidId) => docForCall(event, event.data.bids, bidId, askedCall(event.data), event.data.claim),
-    PlanSpent: (event, bidId) => docForCall(event, event.data.bids, bidId, askedCall(event.data), null),
-    BidsUnused: (event, bidId) => docForCall(event, event.data.bids, bidId, askedCall(event.data), null),
-  },
+  create: asked,
   update: {
     OfferClaimed: (doc, { data }) => claimedPing(doc, data.callId),
     BidVoided: (doc): Doc => ({ ...doc, status: 'void' }),
-    CallAdmitted: (doc, { data }, bidId) => claimed(doc, bidId, data.arrival.callId, data.claim),
-    TargetClaimed: (doc, { data }, bidId) => claimed(doc, bidId, data.callId, data.claim),
+    AuctionHeld: (doc, event, bidId) => askedAgain(doc, asked.AuctionHeld(event, bidId)),
+    CallAdmitted: (doc, event, bidId) => {
+      const { arrival, claim } = event.data
+      return claimed(askedAgain(doc, asked.CallAdmitted(event, bidId)), bidId, arrival.callId, claim)
+    },
+    CallRefused: (doc, event, bidId) => askedAgain(doc, asked.CallRefused(event, bidId)),
+    TargetClaimed: (doc, event, bidId) => {
+      const { callId, claim } = event.data
+      return claimed(askedAgain(doc, asked.TargetClaimed(event, bidId)), bidId, callId, claim)
+    },
+    PlanSpent: (doc, event, bidId) => askedAgain(doc, asked.PlanSpent(event, bidId)),
+    BidsUnused: (doc, event, bidId) => askedAgain(doc, asked.BidsUnused(event, bidId)),
   },
   expiresAt: ({ atMs }) => atMs + PING_RETENTION_MS,
 })

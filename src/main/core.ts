@@ -48,6 +48,7 @@ export async function openCore(config: Config, logger: Logger) {
     eventLogUrl,
     readStoreUrl,
     columnsDirectory: join(config.dataDir, 'columns'),
+    sipDomain: config.sipDomain,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),

@@ -5,7 +5,7 @@ import { fieldTexts, fieldTextTables } from '../../src/adapters/http/openapi/fie
 import { operationTexts } from '../../src/adapters/http/openapi/operation-texts.ts'
 import { refusalsOf } from '../../src/adapters/http/refusals.ts'
 import { strictSchema } from '../../src/adapters/http/strict.ts'
-import { API_KEY, PAGE } from '../../src/domain/shared/limits.ts'
+import { API_KEY, PAGE, PING } from '../../src/domain/shared/limits.ts'
 import { openApiRoutes } from '../../src/main/openapi.ts'
 import type { Json } from '../support/e2e/api-client.ts'
 import { resolveReference } from '../support/openapi/references.ts'
@@ -118,7 +118,7 @@ describe('the document', () => {
       return new Set(found.map(({ schema }) => schema.default))
     }
     expect(defaultOf('page')).toEqual(new Set([1]))
-    expect(defaultOf('pageSize')).toEqual(new Set([PAGE.default]))
+    expect(defaultOf('pageSize')).toEqual(new Set([PAGE.default, PING.pageSize]))
     expect(schemas.RotateApiKeyRequest.properties.graceMinutes.default).toBe(API_KEY.graceMinutes.default)
   })
 

@@ -59,6 +59,8 @@ type Step =
   | { readonly kind: 'remove'; readonly calls: readonly { readonly workspaceId: string; readonly seq: number }[] }
   | { readonly kind: 'damage'; readonly nth: number; readonly how: string }
   | { readonly kind: 'rebuild' | 'restart' | 'settle' | 'diskFull' | 'diskFree' }
+  | { readonly kind: 'pass'; readonly days: number }
+  | { readonly kind: 'clean' }
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(
@@ -102,6 +104,27 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 3, maxLength: 14 },
 )
 
+const DAY_MS = 86_400_000
+/** Steps among which time passes, so that documents expire, and are deleted some time later. */
+const stepsInTime: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    steps,
+    fc.array(
+      fc.oneof(
+        fc.record({ kind: fc.constant('pass' as const), days: fc.integer({ min: 1, max: 25 }) }),
+        fc.constant({ kind: 'clean' as const }),
+      ),
+      { minLength: 1, maxLength: 10 },
+    ),
+    fc.infiniteStream(fc.nat()),
+  )
+  .map(([taken, passing, places]) =>
+    passing.reduce<readonly Step[]>((all, step) => {
+      const place = (places.next().value ?? 0) % (all.length + 1)
+      return all.toSpliced(place, 0, step)
+    }, taken),
+  )
+
 /** Two processes over one directory; the second stays, the first is started again now and then. */
 interface Processes {
   first: ColumnStore
@@ -114,6 +137,8 @@ async function take(world: ColumnWorld, processes: Processes, step: Step): Promi
   if (step.kind === 'rebuild') await world.rebuild()
   if (step.kind === 'restart') processes.first = world.open()
   if (step.kind === 'settle') await Promise.all([processes.first.settled(), processes.second.settled()])
+  if (step.kind === 'pass') world.wait(step.days * DAY_MS)
+  if (step.kind === 'clean') await world.clean()
   if (step.kind === 'diskFull') world.refuse(true)
   if (step.kind === 'diskFree') {
     world.refuse(false)
@@ -162,8 +187,36 @@ describe('columns', () => {
     120_000,
   )
 
+  test('give the sums of the documents that have not expired, while time passes and expired ones are deleted', async () => {
+    let counted = 0
+    await fc.assert(
+      fc.asyncProperty(stepsInTime, fc.array(asked, { minLength: 1, maxLength: 3 }), async (taken, questions) => {
+        const world = createColumnWorld({ ...WORLD_SPEC, removes: false, retentionMs: 40 * DAY_MS })
+        const processes: Processes = {
+          first: world.open(),
+          second: world.open({ ...SMALL_LIMITS, memoryBytes: 6_000 }),
+        }
+        for (const step of taken) {
+          if (step.kind === 'remove') continue
+          await take(world, processes, step)
+          for (const question of questions) {
+            const expected = await answerOf(world.store, world.collection(), question, world.now())
+            counted += expected.count
+            const answers = [processes.first, processes.second, processes.first].map((one) =>
+              answerOf(one, world.collection(), question, world.now()),
+            )
+            for (const answer of await Promise.all(answers)) expect(answer).toEqual(expected)
+          }
+        }
+        await Promise.all([processes.first.settled(), processes.second.settled()])
+      }),
+      { numRuns: 100 },
+    )
+    expect(counted).toBeGreaterThan(0)
+  }, 120_000)
+
   test.each(columns.map((spec) => [spec.collection, spec] as const))(
-    'of %s can be kept: an index serves them, and its documents neither expire nor go',
+    'of %s can be kept: an index serves them, and its documents go when they say or never',
     (_, spec) => {
       const { name, base } = parseCollectionName(spec.collection)
       const projection = projections.find((one) => one.name === name && base === `${name}_v${one.version}`)
@@ -174,7 +227,9 @@ describe('columns', () => {
         ]),
       )
       expect(followed).toContain(name)
-      expect(projection?.expiresAt).toBeNull()
+      const instant = Date.UTC(2026, 0, 1)
+      const expiry = projection?.expiresAt?.({ [spec.time]: instant }) ?? null
+      expect(expiry).toBe(spec.retentionMs === undefined ? null : instant + spec.retentionMs)
     },
   )
 })

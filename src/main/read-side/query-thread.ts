@@ -95,6 +95,7 @@ const runner = createQueryRunner({
     views,
     ops,
     secrets,
+    sipDomain: start.sipDomain ?? null,
     get publicUrl() {
       return publicUrl
     },

@@ -140,6 +140,7 @@ export async function openReadSide(options: {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   readonly publicUrl: string
+  readonly sipDomain?: string | null | undefined
   /** Where columns are kept; made anew when it is missing. */
   readonly columnsDirectory: string
   readonly root: Uint8Array

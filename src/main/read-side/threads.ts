@@ -10,6 +10,7 @@ const threadStart = z
     eventLogUrl: z.string(),
     readStoreUrl: z.string(),
     publicUrl: z.string(),
+    sipDomain: z.string().nullish(),
     /** Where columns are kept; made anew when it is missing. */
     columnsDirectory: z.string(),
     /** The root of the keys; only for a thread that opens sealed secrets. */

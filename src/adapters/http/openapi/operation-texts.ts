@@ -1,4 +1,4 @@
-import { CALL_LOG, CONVERSION, LIVE_BOARD, REQUEST_LOG } from '../../../domain/shared/limits.ts'
+import { CALL_LOG, CONVERSION, LIVE_BOARD, PING, REQUEST_LOG } from '../../../domain/shared/limits.ts'
 
 /** What each operation does, beyond its summary. */
 export const operationTexts: Readonly<Record<string, string>> = {
@@ -96,6 +96,16 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'unblock-caller': "The caller's next call is taken.",
   'play-call': '`instant` plays the whole call before the response; `live` plays it from now.',
   'create-sandbox-bidder': 'Its `url` answers in the default format of a bidding target.',
+  // Pings
+  ping: 'Answered within `tmaxMs`, with an offer or the reason for none. A test key reserves nothing.',
+  post: 'The number takes the call until the offer ends. The same post again gets the same answer.',
+  'ping-in-one-step': 'Parameters of the URL, or a body of JSON or a form. Other names than the four are tags.',
+  'ping-in-one-step-by-get': 'All parameters stand in the URL. Other names than the four are tags.',
+  'list-pings': `Publishers' pings, or requests to bidders. A window of at most ${PING.windowDays} days; rows are kept for ${PING.retentionDays}.`,
+  'get-ping': 'By id or reference; a request to a bidder by its bid id, without a trace and bids.',
+  'ping-summary': 'Of pings and the bids under them. Test pings are not summed.',
+  'export-pings': 'CSV of one ledger; the same filters as the list. The export is logged.',
+  'void-bid': 'Ends the offer and what a post has reserved. A claimed bid answers 409.',
   // Money, activity, workspace
   'get-wallet': 'Balance, what is reserved, and the entries, newest first.',
   'export-wallet': 'CSV; the same filters as the wallet.',

@@ -4,8 +4,10 @@ import { partitionOf } from '../../../../src/kernel/partition.ts'
 import type { Doc, DocumentWrite, Filter, ReadStore } from '../../../../src/ports/read-store.ts'
 import type { ColumnSpec } from '../../../../src/runtime/columns/column-spec.ts'
 import { withColumns } from '../../../../src/runtime/columns/column-store.ts'
+import { folderOf, MANIFEST } from '../../../../src/runtime/columns/manifest.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { columnParts } from '../../../support/fixtures/column-parts.ts'
+import { createManualClock } from '../../../support/memory/clock.ts'
 import { wholeCheckpoint } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
@@ -248,5 +250,72 @@ describe('columns', () => {
     const columns = withColumns(store, columnParts([spec]))
     await writer(store)([{ workspaceId: 'w1', seq: 1, at: 1, cents: 'many', status: ['a'] }])
     expect(await columns.count(spec.collection, { workspaceId: 'w1', status: 'a' })).toBe(1)
+  })
+})
+
+describe('columns of documents that expire', () => {
+  const DAY = 86_400_000
+  const expiring: ColumnSpec = {
+    collection: 'pings_v1',
+    key: 'seq',
+    time: 'at',
+    removes: false,
+    retentionMs: 30 * DAY,
+    columns: { at: 'number', cents: 'number' },
+  }
+  const limits = { memoryBytes: 65_536, segmentRows: 8, mergeRows: 4, pageRows: 3 }
+  const start = Date.UTC(2026, 0, 5)
+
+  async function storeOf(instants: readonly number[]) {
+    const store = createMemoryReadStore()
+    const writes = instants.map(
+      (at, seq): DocumentWrite => ({
+        collection: expiring.collection,
+        id: `p${seq}`,
+        position: seq,
+        doc: { workspaceId: 'w1', seq, at, cents: 1 },
+        expiresAt: at + 30 * DAY,
+      }),
+    )
+    const next = { position: writes.length, at: null }
+    await store.commit(writes, { name: wholeCheckpoint('pings@1'), expected: null, next })
+    return store
+  }
+  const asked = [expiring.collection, { workspaceId: 'w1' }, [], ['cents']] as const
+
+  test('answer without the store what has not expired by an instant, to the millisecond', async () => {
+    const store = await storeOf(Array.from({ length: 6 }, (_, n) => start + n))
+    const unasked: ReadStore = {
+      ...store,
+      sum: () => Promise.reject(new Error('The store was asked.')),
+    }
+    const columns = withColumns(unasked, { ...columnParts([expiring]), limits })
+    expect(await columns.sum(...asked, start + 30 * DAY + 2)).toEqual([{ key: [], count: 3, sums: [3] }])
+    await expect(columns.sum(...asked)).rejects.toThrow('The store was asked.')
+  })
+
+  test('drop the segments whose rows have all expired, when rows are merged', async () => {
+    const store = await storeOf(Array.from({ length: 8 }, (_, n) => start + n * DAY))
+    const parts = columnParts([expiring])
+    const clock = createManualClock(start + 9 * DAY)
+    const columns = withColumns(store, { ...parts, clock, limits })
+    await columns.count(expiring.collection, { workspaceId: 'w1' }, clock.now())
+    const months = async () =>
+      (await parts.files.list(folderOf(expiring.collection, 'w1'))).filter((name) => name !== MANIFEST)
+    const before = await months()
+    expect(before.length).toBeGreaterThan(0)
+    await clock.jump(60 * DAY)
+    const late = Array.from({ length: 5 }, (_, n): DocumentWrite => {
+      const [seq, at] = [100 + n, clock.now() - n]
+      const doc = { workspaceId: 'w1', seq, at, cents: 1 }
+      return { collection: expiring.collection, id: `p${seq}`, position: seq, doc, expiresAt: at + 30 * DAY }
+    })
+    const next = { position: 200, at: null }
+    await store.commit(late, { name: wholeCheckpoint('pings@1'), expected: 8, next })
+    expect(await columns.count(expiring.collection, { workspaceId: 'w1' }, clock.now())).toBe(5)
+    await columns.settled()
+    const after = await months()
+    expect(after.filter((name) => before.includes(name))).toEqual([])
+    expect(after).toHaveLength(1)
   })
 })
