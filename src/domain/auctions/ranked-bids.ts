@@ -116,9 +116,10 @@ function fixedPrice(planned: Planned, held: ShownAuction, input: RankInput): Unr
   }
 }
 
-/** Whether a planned target that was not asked has a fixed price. A bidder without a bid was left unasked. */
+/** Whether a planned target that was not asked offers a fixed price. A bidder without a bid was left unasked. */
 function hasFixedPrice({ targetId, bid }: Planned, { history, targetOf }: RankInput): boolean {
   const offer = ownOffer(history)
+  if (history.held?.skipped.some((skip) => skip.targetId === targetId)) return false
   if (offer?.target.id === targetId) return offer.bidId === null
   return bid === undefined && (targetOf(targetId)?.kind ?? 'external_rtb') !== 'external_rtb'
 }
