@@ -1,3 +1,5 @@
+import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
+import { readAll } from '../../queries/shared/documents.ts'
 import { createAuctionNumbers } from '../api/auctions/auction-numbers.ts'
 import { createPingDesk } from '../api/auctions/hold-ping.ts'
 import { pingRoutes } from '../api/auctions/ping-routes.ts'
@@ -90,9 +92,15 @@ function commandRoutes({
   ]
 }
 
+/** The number of a workspace's newest auction; 0 for none. */
+async function newestNumber(views: Core['views'], workspaceId: string): Promise<number> {
+  const [newest] = await readAll(views, pingLedger, { filter: { workspaceId }, sort: { atMs: -1 }, limit: 1 })
+  return newest?.seq ?? 0
+}
+
 /** Routes of the role `auction-api`: publishers' pings and posts. */
 function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts): readonly ApiRoute[] {
-  const { readSide, writer, ops, secrets, routingKeyUses, clock, random } = core
+  const { readSide, writer, views, ops, secrets, routingKeyUses, clock, random } = core
   const { sipDomain } = config
   const isAlone = isSingleProcess(config)
   const desk = {
@@ -101,7 +109,7 @@ function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts):
     effects,
     rates: isAlone ? createRatesLimiter(clock) : createSharedRatesLimiter(ops, clock),
     rows: createRatesLimiter(clock),
-    nextNumber: createAuctionNumbers({ ops, clock, highest: async () => 0 }),
+    nextNumber: createAuctionNumbers({ ops, clock, highest: (workspaceId) => newestNumber(views, workspaceId) }),
     onKeyUse: routingKeyUses.add,
     clock,
     random,
