@@ -159,12 +159,15 @@ function conventionProblems(exchange: Exchange): readonly string[] {
 }
 
 /** Problems of the headers that the document lists, or does not list. */
-function headerProblems({ operation, response }: Exchange, ajv: Ajv2020): readonly string[] {
-  const documented = operation.responses.get(response.status)?.headers
-  if (!documented) return []
+function headerProblems(
+  { operation, response }: Exchange,
+  ajv: Ajv2020,
+  common: ReadonlyMap<string, Json>,
+): readonly string[] {
+  const documented = operation.responses.get(response.status)?.headers ?? new Map<string, Json>()
   return [...response.headers].flatMap(([name, value]) => {
     if (COMMON.test(name)) return []
-    const schema = documented.get(name)
+    const schema = documented.get(name) ?? common.get(name)
     if (schema === undefined) return [`has the header ${name}, which the document does not list`]
     const read = schema.type === 'integer' ? Number(value) : value
     return ajv.validate(schema, read) ? [] : [`has the header ${name}: ${value}, which is not as documented`]
@@ -179,6 +182,10 @@ export function createResponseJudge(document: Json): ResponseJudge {
   const ajv = new Ajv2020({ strict: false, validateFormats: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'document', ...strictDocument(document) }, 'document', undefined, false)
+  // Most responses carry them: they are components by their own names.
+  const common = new Map(
+    Object.entries<Json>(document.components.headers).map(([name, { schema }]) => [name.toLowerCase(), schema]),
+  )
   const validators = new Map<string, ValidateFunction>()
   const validatorOf = (pointer: string) => {
     const known = validators.get(pointer) ?? ajv.compile({ $ref: `document${encodeURI(pointer)}` })
@@ -194,7 +201,7 @@ export function createResponseJudge(document: Json): ResponseJudge {
       ...acceptedBodyProblems(exchange, validatorOf),
       ...requestIdProblems(exchange),
       ...refusalProblems(exchange),
-      ...headerProblems(exchange, ajv),
+      ...headerProblems(exchange, ajv, common),
       ...conventionProblems(exchange),
     ]
   }

@@ -1,5 +1,5 @@
 import type { ApiRoute } from '../../../ports/api.ts'
-import { headerComponents, headerParameters } from './headers.ts'
+import { commonHeaderComponents, commonHeaderText, headerComponents, headerParameters } from './headers.ts'
 import { referencesIn } from './json-schema.ts'
 import { createOperations, pathOf } from './operation.ts'
 import { parametersOf } from './parameters.ts'
@@ -36,6 +36,7 @@ const infoText = [
   'Fields and operations are only ever added.',
   'A path that exists under another method answers 405 with `Allow`.',
   '`/openapi.json?surface=` answers the operations of one surface.',
+  `Responses may carry these headers. ${commonHeaderText}`,
 ].join(' ')
 
 type Components = Readonly<Record<string, Readonly<Record<string, object>>>>
@@ -88,6 +89,12 @@ function documentOf(
   ])
   const paths = Object.fromEntries(byPath)
   const tags = new Map(shown.map((route) => [tagOf(route).name, tagOf(route)]))
+  const used = usedComponents(paths, {
+    schemas: { ...schemas.components, ...responses.schemas },
+    responses: responses.components,
+    headers: headerComponents,
+    parameters: { ...headerParameters, ...parameters.components },
+  })
   return {
     openapi: '3.1.0',
     info: {
@@ -101,12 +108,8 @@ function documentOf(
     paths,
     components: {
       securitySchemes,
-      ...usedComponents(paths, {
-        schemas: { ...schemas.components, ...responses.schemas },
-        responses: responses.components,
-        headers: headerComponents,
-        parameters: { ...headerParameters, ...parameters.components },
-      }),
+      ...used,
+      headers: { ...used.headers, ...commonHeaderComponents },
     },
   }
 }

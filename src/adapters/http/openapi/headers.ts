@@ -11,6 +11,13 @@ interface HeaderDoc {
   readonly schema: Readonly<Record<string, unknown>>
 }
 
+/** Documentation of a response header. */
+interface ResponseHeaderDoc extends HeaderDoc {
+  readonly on: (route: ApiRoute, status: number) => boolean
+  /** Whether responses of most routes may carry it: the introduction describes it once, for all of them. */
+  readonly common?: true
+}
+
 const text = { type: 'string' }
 const flag = { const: 'true' }
 
@@ -39,12 +46,12 @@ const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route:
   },
 }
 
-/** Surfaces whose 429 counts failures, not requests. */
-const throttledByFailure: readonly ApiRoute['surface'][] = ['sign-in', 'operator']
+/** Surfaces whose 429 counts failures, or the three rates of a routing key. */
+const withoutRate: readonly ApiRoute['surface'][] = ['sign-in', 'operator', 'rtb']
 
 /** Whether requests of a route count against the rate limit of their credential. */
 const isRated = ({ surface }: ApiRoute) =>
-  !throttledByFailure.includes(surface) && surfaceRefusals[surface].includes('rate-limited')
+  !withoutRate.includes(surface) && surfaceRefusals[surface].includes('rate-limited')
 
 /** Rate headers are sent to every valid credential. */
 const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
@@ -52,11 +59,8 @@ const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status 
 /** Every response to a valid credential has a position; without a credential, only a response of its own position has. */
 const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(surface) ? status < 400 : status !== 401)
 
-/**
- * Whether a response may be a replay: of a write that succeeded, or of its refusal. The refusals of reads list the header too, so that
- * reads and writes share them: they make up much of the document.
- */
-const canReplay = ({ write }: ApiRoute, status: number) => write || status >= 400
+/** Whether a response may be a replay: of a write that succeeded, or of its refusal. */
+const canReplay = ({ write }: ApiRoute) => write
 
 /** Whether a response may come from what reads the query: the checks before it answer these, and no route does. */
 const readsQuery = (_route: ApiRoute, status: number) => ![401, 413, 415].includes(status)
@@ -66,38 +70,42 @@ const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
 
 /** Response headers, and the responses that may carry them. */
-const responseHeaders: Readonly<
-  Record<string, HeaderDoc & { readonly on: (route: ApiRoute, status: number) => boolean }>
-> = {
-  [headerNames.requestId]: { description: 'Id of the request.', schema: text, on: () => true },
+const responseHeaders: Readonly<Record<string, ResponseHeaderDoc>> = {
+  [headerNames.requestId]: { description: 'Id of the request.', schema: text, common: true, on: () => true },
   [headerNames.position]: {
     description: 'Cursor of the event log that the response reflects.',
     schema: text,
+    common: true,
     on: sendsPosition,
   },
   [headerNames.readLag]: {
     description: 'The write is durable, but reads may not show it yet.',
     schema: flag,
+    common: true,
     on: (_route, status) => status < 400,
   },
   [headerNames.ignoredParameters]: {
     description: 'Names of the query parameters that the route does not have, percent-encoded.',
     schema: text,
+    common: true,
     on: readsQuery,
   },
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',
     schema: flag,
+    common: true,
     on: canReplay,
   },
   'RateLimit-Policy': {
     description: 'Number of requests (q) allowed in a window of seconds (w).',
     schema: text,
+    common: true,
     on: sendsRate,
   },
   RateLimit: {
     description: 'Requests remaining (r), and seconds until more are available (t).',
     schema: text,
+    common: true,
     on: sendsRate,
   },
   'Retry-After': {
@@ -137,7 +145,13 @@ const responseHeaders: Readonly<
   },
 }
 
-/** Names of the documented headers that a response of a route may carry. */
+/** The headers that responses of most routes may carry, in words. */
+export const commonHeaderText = Object.entries(responseHeaders)
+  .filter(([, { common }]) => common)
+  .map(([name, { description }]) => `\`${name}\`: ${description}`)
+  .join(' ')
+
+/** Names of the headers that a response of a route may carry. */
 export function responseHeaderNames(route: ApiRoute, status: number): readonly string[] {
   return Object.keys(responseHeaders).filter((name) => responseHeaders[name]?.on(route, status))
 }
@@ -152,23 +166,34 @@ export function headerParametersOf(route: ApiRoute) {
   return requestHeaderNames(route).map((name) => ({ $ref: `#/components/parameters/${initials(name)}` }))
 }
 
-/** References to the headers of a response, by name. */
-export function headerReferencesOf(route: ApiRoute, status: number) {
-  const names = responseHeaderNames(route, status)
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${initials(name)}` }]))
+/** Names of the headers of a response that its route documents: the common ones are described once, for all. */
+export function ownHeaderNames(route: ApiRoute, status: number): readonly string[] {
+  return responseHeaderNames(route, status).filter((name) => !responseHeaders[name]?.common)
 }
 
-/** What the headers of a route's errors depend on: error responses with the same codes and the same variant are equal. */
-export function headerVariantOf(route: ApiRoute): readonly string[] {
-  return [...(isRated(route) ? [] : ['u']), ...(isAnonymous(route.surface) ? ['a'] : [])]
+/** References to the own headers of a response, by name; none without any. */
+export function headerReferencesOf(route: ApiRoute, status: number) {
+  const names = ownHeaderNames(route, status)
+  if (names.length === 0) return {}
+  return {
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${initials(name)}` }])),
+  }
 }
 
 const docOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
 
-/** Every response header, as a component. */
-export const headerComponents = Object.fromEntries(
-  Object.entries(responseHeaders).map(([name, header]) => [initials(name), docOf(header)]),
-)
+const componentsOf = (isCommon: boolean, nameOf: (name: string) => string) =>
+  Object.fromEntries(
+    Object.entries(responseHeaders)
+      .filter(([, { common = false }]) => common === isCommon)
+      .map(([name, header]) => [nameOf(name), docOf(header)]),
+  )
+
+/** The headers that responses refer to, as components. */
+export const headerComponents = componentsOf(false, initials)
+
+/** The headers that responses of most routes may carry, as components by their own names: no response refers to them. */
+export const commonHeaderComponents = componentsOf(true, (name) => name)
 
 /** Every request header, as a parameter. */
 export const headerParameters = Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { ApiRoute } from '../../../ports/api.ts'
 import { refusals, refusalsOf, type WireRefusal } from '../refusals.ts'
 import { initials, referenceTo as schemaReference } from './component-names.ts'
-import { headerReferencesOf, headerVariantOf } from './headers.ts'
+import { headerReferencesOf } from './headers.ts'
 import type { RouteSchemas } from './schemas.ts'
 import { shareEqual } from './share-equal.ts'
 
@@ -20,7 +20,7 @@ function successResponse(route: ApiRoute, status: string, schemas: RouteSchemas)
   const { contentType = 'application/json' } = route
   return {
     description: successTexts[status] ?? 'Done.',
-    headers: headerReferencesOf(route, Number(status)),
+    ...headerReferencesOf(route, Number(status)),
     ...(status === '204' ? {} : { content: { [contentType]: { schema: schemas.responseOf(route, status) } } }),
   }
 }
@@ -47,7 +47,7 @@ type SchemaOf = (rows: readonly WireRefusal[]) => object
 function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefusal[], schemaOf: SchemaOf) {
   return {
     description: rows.map((row) => `\`${row.code}\`: ${sentenceOf(row)}`).join('\n\n'),
-    headers: headerReferencesOf(route, status),
+    ...headerReferencesOf(route, status),
     content: { 'application/json': { schema: schemaOf(rows) } },
   }
 }
@@ -55,9 +55,8 @@ function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefus
 /** `cac`: the initials of codes. */
 const codesName = (rows: readonly WireRefusal[]) => rows.map(({ code }) => initials(code)).join('')
 
-/** `409cac-u`: the status, the codes and the variant of the headers. */
-const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
-  [status + codesName(rows), ...headerVariantOf(route)].join('-')
+/** `409cac`: the status and the codes. */
+const errorName = (status: string, rows: readonly WireRefusal[]) => status + codesName(rows)
 
 /** The refusals of a route by status, one for each code; without those that the route describes itself. */
 function errorsOf(route: ApiRoute) {
@@ -65,7 +64,7 @@ function errorsOf(route: ApiRoute) {
     .filter(([status]) => !(Number(status) in route.responses))
     .map(([status, all = []]) => {
       const rows = [...new Map(all.map((row) => [row.code, row])).values()].toSorted(byCode)
-      return { status, name: errorName(route, status, rows), rows }
+      return { status, name: errorName(status, rows), rows }
     })
 }
 
