@@ -20,6 +20,7 @@ import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
+import { START } from '../ports/event-log.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import { createRatesLimiter, createSharedRatesLimiter } from '../runtime/rates/rates-limiter.ts'
 import type { OpenCarrier } from './carrier.ts'
@@ -100,7 +101,7 @@ async function newestNumber(views: Core['views'], workspaceId: string): Promise<
 
 /** Routes of the role `auction-api`: publishers' pings and posts. */
 function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts): readonly ApiRoute[] {
-  const { readSide, writer, views, ops, secrets, routingKeyUses, clock, random } = core
+  const { readSide, writer, views, positions, ops, secrets, routingKeyUses, clock, random } = core
   const { sipDomain } = config
   const isAlone = isSingleProcess(config)
   const desk = {
@@ -119,6 +120,7 @@ function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts):
     pings: createPingDesk(desk),
     post: createPostDesk(desk, sipDomain),
     sipDomain,
+    position: () => positions.lowestOf(projections.map(({ name }) => name)) ?? START,
     clock,
   })
 }

@@ -111,9 +111,10 @@ export interface ApiResponse {
   readonly fault?: unknown
 }
 
-/** A refusal, optionally with headers. */
+/** A refusal, optionally with headers, and with a log position where a valid credential is refused by the route itself. */
 export interface ApiRefusal extends Refusal {
   readonly headers?: Readonly<Record<string, string>>
+  readonly position?: number
 }
 
 /** A request whose body was refused before it was read. */

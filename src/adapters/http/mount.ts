@@ -133,6 +133,7 @@ function createHandler(route: ApiRoute, { send, cursors }: MountContext) {
     })
     if (isRefusal(response)) {
       const message = response.message ?? messageOf(route, response.refused)
+      if (response.position !== undefined) reply.header(headerNames.position, cursors.write(response.position))
       return send(reply.headers(response.headers ?? {}), { ...response, message })
     }
     if (response.fault !== undefined)

@@ -3,7 +3,7 @@ import { pingBody } from '../../domain/auctions/ping.ts'
 import { compatAnswer, compatAnswerShape, pingAnswer, pingAnswerShape } from '../../domain/auctions/ping-answer.ts'
 import { RTB } from '../../domain/shared/limits.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
-import type { ApiRequest, ApiResponse, ApiRoute, RawBody, UnreadableRequest } from '../../ports/api.ts'
+import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute, RawBody, UnreadableRequest } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { noParams } from '../no-params.ts'
 import { type PingDesk, UNREADABLE } from './hold-ping.ts'
@@ -17,6 +17,8 @@ export interface PingPorts {
   readonly pings: PingDesk
   readonly post: ReturnType<typeof createPostDesk>
   readonly sipDomain: string | null
+  /** Newest log position that this process knows: every response to a key has one (Supplement §1.7). */
+  readonly position: () => number
   readonly clock: Clock
 }
 
@@ -52,7 +54,8 @@ const rtb = { surface: 'rtb', scope: null, write: false, raw: true, query: noPar
 
 /** The routes of publishers (Supplement §7): ping, post, and the single-step ping in the shape that publishers already use. */
 export function pingRoutes(ports: PingPorts): readonly ApiRoute[] {
-  const { keys, pings, post, sipDomain, clock } = ports
+  const { keys, pings, post, sipDomain, position, clock } = ports
+  const refusalTo = (refusal: Refusal) => ({ ...refusal, position: position() })
 
   /** The key of a request, with its signature checked over the bytes as they came. */
   async function keyOf(body: RawBody): Promise<PublisherKey | Refusal> {
@@ -68,17 +71,17 @@ export function pingRoutes(ports: PingPorts): readonly ApiRoute[] {
     await pings.writeRefusal(found, unreadRequestOf(request, clock), protocol, refusal)
   }
 
-  async function answerPing(request: ApiRequest): Promise<ApiResponse | Refusal> {
+  async function answerPing(request: ApiRequest): Promise<ApiResponse | ApiRefusal> {
     const sent = requestOf(request, clock)
     const found = await keyOf(sent.raw)
     if (isRefusal(found)) return found
     const judged = await pings.judge(found, sent, 'rtb_v1', readPing)
-    if (isRefusal(judged)) return judged
+    if (isRefusal(judged)) return refusalTo(judged)
     const body = pingAnswer(judged.held, new Date(clock.now()).toISOString())
     return { status: 200, body, position: judged.position }
   }
 
-  async function answerCompat(request: ApiRequest): Promise<ApiResponse | Refusal> {
+  async function answerCompat(request: ApiRequest): Promise<ApiResponse | ApiRefusal> {
     const sent = requestOf(request, clock)
     const { token } = compatParams.parse(request.params)
     const found = await keys.byCompatToken(token)
@@ -86,19 +89,19 @@ export function pingRoutes(ports: PingPorts): readonly ApiRoute[] {
     const unsigned = keys.checkSignature(found, headerOf(sent.raw, 'svc-signature'), sent.raw.bytes)
     if (unsigned) return unsigned
     const judged = await pings.judge(found, sent, 'rtb_v1_compat', readCompatPing)
-    if (isRefusal(judged)) return judged
+    if (isRefusal(judged)) return refusalTo(judged)
     const body = compatAnswer(judged.held, { sipDomain, now: new Date(clock.now()).toISOString() })
     return { status: 200, body, position: judged.position }
   }
 
-  async function answerPost(request: ApiRequest): Promise<ApiResponse | Refusal> {
+  async function answerPost(request: ApiRequest): Promise<ApiResponse | ApiRefusal> {
     const sent = requestOf(request, clock)
     const found = await keyOf(sent.raw)
     if (isRefusal(found)) return found
     const over = await pings.checkRates(found)
-    if (over) return over
+    if (over) return refusalTo(over)
     const answer = await post(found, sent)
-    return isRefusal(answer) ? answer : { status: 200, body: answer, position: null }
+    return isRefusal(answer) ? refusalTo(answer) : { status: 200, body: answer, position: position() }
   }
 
   const unreadableOf = (body: UnreadableRequest) => keys.byBearer(bearerIn(unread(body.headers)))

@@ -5,7 +5,9 @@ import { changePlan } from '../../../commands/access/change-plan.ts'
 import { changeSubscription } from '../../../commands/access/change-subscription.ts'
 import { grantSeat } from '../../../commands/access/grant-seat.ts'
 import { registerUser } from '../../../commands/access/register-user.ts'
+import { setLane } from '../../../commands/supply/set-lane.ts'
 import { hashPassword } from '../../../src/api/passwords.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
 import { openSession } from '../../../src/seed/tenants.ts'
 import { sendRequest } from '../../support/e2e/api-client.ts'
@@ -71,6 +73,15 @@ const createUserSession = async () => {
   return openSession({ writer: app.writer, clock, random }, main.workspaceId, email)
 }
 
+/** A routing key of a lane of its own. */
+async function createRoutingKey(): Promise<string> {
+  const secret = `rk_live_${crypto.randomUUID()}`
+  const publisherId = await main.publisher({ name: `Publisher ${crypto.randomUUID()}` })
+  const key = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+  await main.act(setLane, { campaignId: line.campaignId, publisherId, terms: {}, key })
+  return secret
+}
+
 /** Gives the workspace its plan back, and every scheme fresh credentials. */
 async function restore(): Promise<void> {
   const many = <Value>(create: () => Promise<Value>) => Promise.all(Array.from({ length: CREDENTIALS }, create))
@@ -81,6 +92,7 @@ async function restore(): Promise<void> {
       operator: [OPERATOR_TOKEN],
       session: await many(createUserSession),
       key: await many(() => main.apiKey({})),
+      routingKey: [await createRoutingKey()],
     }
   })
   isDoubtful = false

@@ -1,5 +1,6 @@
 import type { ApiRoute } from '../../../src/ports/api.ts'
 import { type ApiClient, createApiClient, type Json } from './api-client.ts'
+import { waitUntil } from './server.ts'
 import type { Tenant } from './world.ts'
 
 /** Ids of one record of each kind, by the path segment that names the kind. */
@@ -47,8 +48,9 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     mode: 'instant',
   })
   const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
-  const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100 }
+  const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100, destination: destinationE164 }
   const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
+  const auction = await createAuction(baseUrl, tenant, ask, url)
   return {
     buyers: buyer.id,
     targets: target.id,
@@ -65,6 +67,7 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     invitations: invitation.id,
     calls: placed.callId,
     bid: url.slice(url.lastIndexOf('/') + 1),
+    ...auction,
     recordings: call.recordings[0].id,
     workspaces: tenant.workspaceId,
     projections: 'buyers',
@@ -78,11 +81,34 @@ async function createLine(tenant: Tenant): Promise<string> {
   return e164
 }
 
+/** A ping that a bidder won, on a lane with a single-step URL. */
+async function createAuction(baseUrl: string, tenant: Tenant, ask: ApiClient, bidUrl: string): Promise<Records> {
+  const buyerId = await tenant.buyer({ name: 'Auction buyer' })
+  const target = await tenant.target(buyerId, {
+    name: 'Auction bidder',
+    type: 'rtb',
+    rtb: { bidUrl },
+    revenueCents: undefined,
+  })
+  const publisherId = await tenant.publisher({ name: 'Auction publisher' })
+  const { campaignId } = await tenant.line({ name: 'Auction line' }, [target], { publisherId })
+  const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisherId}`
+  const { compat } = await requireSuccess(ask, 'POST', `${lane}/compat`, { enabled: true })
+  const { bidId } = (await createApiClient(() => baseUrl, null)(new URL(compat.url).pathname)).body
+  let bids: readonly Json[] = []
+  await waitUntil('The ping is in the ledger', async () => {
+    bids = (await ask(`/api/tracking/pings/${bidId}`)).body.bids ?? []
+    return bids.length > 0
+  })
+  return { pings: bidId, bids: bids[0]?.id, compat: compat.url.slice(compat.url.lastIndexOf('/') + 1) }
+}
+
 /** Kinds of parameters whose preceding path segment does not name the kind. */
 const KIND_OF_PARAMETER: Readonly<Record<string, string>> = {
   publisherId: 'publishers',
   targetId: 'targets',
   keyId: 'keys',
+  bidId: 'bids',
 }
 
 /** The kinds of record that a route's path names, in order. */

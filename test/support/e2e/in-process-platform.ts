@@ -25,17 +25,28 @@ async function untilProjected({ awaitProjections }: App): Promise<void> {
   )
 }
 
+/**
+ * Waits until a platform answers: importing it holds the event loop up, and on a busy machine it answers 503 for as long as that is
+ * what its last sample shows.
+ */
+async function untilAnswering(baseUrl: string): Promise<void> {
+  await waitUntil('The platform answers', async () => (await fetch(`${baseUrl}/healthz`)).status === 200)
+}
+
 /** Opens a platform over the stores that an environment names; it logs to `platform.log` in its data directory. */
 export async function openInProcessPlatform(env: Readonly<Record<string, string>>): Promise<InProcessPlatform> {
   const config = readConfig(env)
   const stream = pino.destination({ dest: join(config.dataDir, 'platform.log'), sync: true })
   const app = await openApp(config, openLogger({ level: 'trace', stream }))
+  const baseUrl = await app.listen()
+  await untilAnswering(baseUrl)
   return {
     app,
-    baseUrl: await app.listen(),
+    baseUrl,
     async createWorld(build) {
       const world = await build(app.writer)
       await untilProjected(app)
+      await untilAnswering(baseUrl)
       return world
     },
     close: () => app.close(),

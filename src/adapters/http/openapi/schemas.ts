@@ -98,6 +98,9 @@ const PARAMETERS: Readonly<Record<ParameterPlace, (route: ApiRoute) => z.ZodType
   query: ({ query }) => query,
 }
 
+/** Surfaces that drop unknown fields of a body (Supplement §1.2). */
+const OPEN_BODIES: ReadonlySet<ApiRoute['surface']> = new Set<ApiRoute['surface']>(['public', 'rtb'])
+
 /** Names the response schemas of routes; several of one route are told apart by their status. */
 function responseNames(routes: readonly ApiRoute[]): Names {
   const names = new Names()
@@ -114,7 +117,7 @@ function requestNames(routes: readonly ApiRoute[]) {
   const bodies = new Names()
   const places = new Set<string>()
   for (const route of routes) {
-    if (route.body && !route.raw) bodies.add(route.body, `${pascalCase(route.name)}Request`)
+    if (route.body) bodies.add(route.body, `${pascalCase(route.name)}Request`)
     for (const [place, schemaOf] of Object.entries(PARAMETERS)) {
       bodies.add(schemaOf(route), `${route.name} ${place}`)
       places.add(bodies.of(schemaOf(route)))
@@ -153,7 +156,9 @@ const sorted = (schemas: NamedSchemas): NamedSchemas =>
 export function schemasOf(routes: readonly ApiRoute[]): RouteSchemas {
   const responses = responseNames(routes)
   const { bodies, places } = requestNames(routes)
-  const open = new Set(routes.flatMap(({ body, surface }) => (body && surface === 'public' ? [bodies.of(body)] : [])))
+  const open = new Set(
+    routes.flatMap(({ body, surface }) => (body && OPEN_BODIES.has(surface) ? [bodies.of(body)] : [])),
+  )
   const received = convert(bodies, 'input', (name) => !open.has(name))
   const output = convert(responses, 'output', (name) => name in received)
   const input = withInputNames(received, output)

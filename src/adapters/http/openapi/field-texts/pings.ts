@@ -7,6 +7,7 @@ export const pingTexts: FieldTexts = {
   cached: ['Whether the offer is that of an earlier ping of the same caller.'],
   'PingAnswer.expiresInSeconds': ['Seconds until the offer ends.', 60],
   tmaxMs: ['Milliseconds within which it is answered.', 3000],
+  floorCents: ['Least payout that is taken, in cents; null for any.', 1500],
   callerZip: ['Postal code of the caller, as the publisher says.', '10001'],
   publisherRef: ["The publisher's own reference of the source."],
   externalCallId: ["The publisher's own id of the call."],
