@@ -18,8 +18,7 @@ function statusOf({ held, ...state }: AuctionState, bidId: string, now: string):
   if (!won) return status
   if (state.voided) return 'void'
   if (state.claimedBy !== null) return 'claimed'
-  const expiresAt = state.posted?.expiresAt ?? held.offer?.expiresAt ?? now
-  return state.expired || expiresAt <= now ? 'expired' : status
+  return state.expired || (held.offer?.expiresAt ?? now) <= now ? 'expired' : status
 }
 
 /** A person voids a bid: its offer is over, and so is what a post has reserved for it. Idempotent. */

@@ -59,13 +59,13 @@ const GROUPED = [
   'publisher.id',
 ] as const
 
-const { AuctionHeld, PingRefused, OfferPosted, OfferClaimed, BidVoided } = auctionEvents
+const { AuctionHeld, PingRefused, OfferClaimed, BidVoided } = auctionEvents
 
 /** One document for each ping of a publisher, by auction id: the row of the inbound ledger (Document 2, Inbound ping). */
 export const pingLedger = defineProjection({
   name: 'ping-ledger',
   version: 1,
-  events: { AuctionHeld, PingRefused, OfferPosted, OfferClaimed, BidVoided },
+  events: { AuctionHeld, PingRefused, OfferClaimed, BidVoided },
   doc,
   indexes: [
     { workspaceId: 1, atMs: -1 },
@@ -82,7 +82,6 @@ export const pingLedger = defineProjection({
       workspaceId === null ? null : docOf(rowOfRefused(data), workspaceId, data.seq, null),
   },
   update: {
-    OfferPosted: (doc, { data }): Doc => ({ ...doc, expiresMs: Date.parse(data.expiresAt) }),
     OfferClaimed: (doc, { data }): Doc => ({ ...doc, offerState: 'claimed', callId: data.callId, claimedCount: 1 }),
     BidVoided: (doc): Doc => ({ ...doc, offerState: 'void' }),
   },

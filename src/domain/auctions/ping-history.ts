@@ -26,9 +26,9 @@ export function ownOffer({ held }: Pick<PingHistory, 'held'>): Offer | null {
 
 /** When the offer of an auction ended without a call; null while it may get one, and where it has none of its own. */
 export function expiredAt(history: PingHistory, now: string): string | null {
-  const { claimed, voided, expired, posted } = history
+  const { claimed, voided, expired } = history
   const offer = ownOffer(history)
   if (offer === null || claimed || voided) return null
-  const end = expired?.occurredAt ?? posted?.expiresAt ?? offer.expiresAt
+  const end = expired?.occurredAt ?? offer.expiresAt
   return end <= now ? end : null
 }

@@ -40,7 +40,7 @@ describe('a row of the inbound ledger', () => {
       askedIds: [bidder1.id, bidder2.id],
       offerId: auctionId(3),
       offerState: 'claimed',
-      expiresMs: Date.parse(instantAfter(-440)),
+      expiresMs: Date.parse(instantAfter(-500 + 60.02)),
       callId: nthCallId(1),
       claimedCount: 1,
     })
