@@ -43,8 +43,10 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   const { token } = await invite('Furnished user')
   const { user } = await requireSuccess(ask, 'POST', '/api/auth/invitations/accept', { token, password: newId() })
   const { invitation } = await invite('Furnished invitation')
-  const line = await createLine(tenant)
-  const placed = await requireSuccess(ask, 'POST', '/api/sandbox/calls', { to: line.e164, mode: 'instant' })
+  const placed = await requireSuccess(ask, 'POST', '/api/sandbox/calls', {
+    to: await createLine(tenant),
+    mode: 'instant',
+  })
   const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
   const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100, destination: destinationE164 }
   const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
@@ -64,7 +66,6 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     users: user.id,
     invitations: invitation.id,
     calls: placed.callId,
-    ...ping,
     bid: url.slice(url.lastIndexOf('/') + 1),
     ...auction,
     recordings: call.recordings[0].id,
@@ -73,36 +74,11 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   }
 }
 
-interface Line extends CampaignLine {
-  readonly buyerId: string
-}
-
-async function createLine(tenant: Tenant): Promise<Line> {
-  const buyerId = await tenant.buyer({ name: 'Line buyer' })
-  const settings = { name: 'Furnished line', routingMode: 'highest_bid' }
-  return { ...(await tenant.line(settings, [await tenant.target(buyerId)])), buyerId }
-}
-
-/** Pings a line as a publisher, once: `bids` is the bid of a bidder with an address. */
-async function createPing(
-  baseUrl: string,
-  tenant: Tenant,
-  { campaignId, numberId, buyerId }: Line,
-  bidUrl: string,
-): Promise<Pick<Records, 'pings' | 'bids'>> {
-  const ask = createApiClient(() => baseUrl, tenant.session)
-  const publisherId = await tenant.publisher({ name: 'Line publisher' })
-  const bidder = { name: 'Line bidder', type: 'rtb', revenueCents: null, rtb: { bidUrl } }
-  const targetId = await tenant.target(buyerId, bidder)
-  const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisherId}`
-  const { key } = await requireSuccess(ask, 'PUT', lane, {})
-  await requireSuccess(ask, 'PUT', `/api/tracking/campaigns/${campaignId}/routes/${targetId}`, {})
-  await requireSuccess(ask, 'PATCH', `/api/tracking/numbers/${numberId}`, { publisherId })
-  const publisher = createApiClient(() => baseUrl, key)
-  const { auctionId } = await requireSuccess(publisher, 'POST', '/api/rtb/v1/ping', { callerNumber: '+13105550178' })
-  const path = `/api/tracking/pings?direction=outbound&q=${auctionId}`
-  const bid = await waitUntil('The bid can be read', async () => (await ask(path)).body.data[0])
-  return { pings: auctionId, bids: bid.id }
+async function createLine(tenant: Tenant): Promise<string> {
+  const { e164 } = await tenant.line({ name: 'Furnished line' }, [
+    await tenant.target(await tenant.buyer({ name: 'Line buyer' })),
+  ])
+  return e164
 }
 
 /** A ping that a bidder won, on a lane with a single-step URL. */
