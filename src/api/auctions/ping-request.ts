@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { PingRequest } from '../../domain/auctions/auction.ts'
 import { type PingBody, pingBody } from '../../domain/auctions/ping.ts'
 import { PING, REQUEST, TEXT } from '../../domain/shared/limits.ts'
+import { escapeKey } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { RawBody } from '../../ports/api.ts'
 
@@ -42,7 +43,22 @@ function isTooDeep(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1))
 }
 
-function parseJson(bytes: Uint8Array): { readonly value: unknown } | UnreadableBody {
+/** An object's fields, with the key `__proto__`, which validation drops, as the platform keeps it. */
+function ownFields(value: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [escapeKey(key), inner]))
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A body whose tags, keys of the publisher's own, are ready for validation. */
+function withOwnTags(body: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, name === 'tags' && isObject(value) ? ownFields(value) : value]),
+  )
+}
+
+function parseJson(bytes: Uint8Array): { readonly value: object } | UnreadableBody {
   const text = textOf(bytes)
   if (text === null) return bodyProblem('must be UTF-8')
   if (text.trim() === '') return { value: {} }
@@ -50,9 +66,7 @@ function parseJson(bytes: Uint8Array): { readonly value: unknown } | UnreadableB
     const value: unknown = JSON.parse(text)
     if (isTooDeep(value, REQUEST.bodyDepth))
       return bodyProblem(`must be nested at most ${REQUEST.bodyDepth} levels deep`)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { value }
-      : bodyProblem('must be a JSON object')
+    return isObject(value) ? { value } : bodyProblem('must be a JSON object')
   } catch {
     return bodyProblem('must be valid JSON')
   }
@@ -68,7 +82,7 @@ function isPlain(raw: RawBody): boolean {
 }
 
 /** Reads the JSON body of a request. */
-function readJsonBody(raw: RawBody): { readonly value: unknown } | UnreadableBody {
+function readJsonBody(raw: RawBody): { readonly value: object } | UnreadableBody {
   if (!isPlain(raw)) return refuse('unsupported-media-type')
   if (raw.bytes.length > 0 && mediaTypeOf(raw) !== 'application/json') return refuse('unsupported-media-type')
   return parseJson(raw.bytes)
@@ -78,7 +92,7 @@ function readJsonBody(raw: RawBody): { readonly value: unknown } | UnreadableBod
 export function readCheckedBody<Body>(raw: RawBody, schema: z.ZodType<Body>): { readonly body: Body } | UnreadableBody {
   const read = readJsonBody(raw)
   if (!('value' in read)) return read
-  const checked = raw.check(read.value)
+  const checked = raw.check(withOwnTags(read.value))
   return 'value' in checked ? { body: schema.parse(checked.value) } : refuse('validation-error', checked.problems)
 }
 
@@ -117,7 +131,7 @@ function bodyParameters(raw: RawBody): Parameters | UnreadableBody {
   }
   if (type !== 'application/json') return refuse('unsupported-media-type')
   const read = parseJson(raw.bytes)
-  return 'value' in read ? scalars.parse(read.value) : read
+  return 'value' in read ? scalars.parse(ownFields(read.value)) : read
 }
 
 const isProblem = (value: Parameters | UnreadableBody): value is UnreadableBody =>
@@ -133,7 +147,9 @@ export function readCompatPing({ raw, query }: PublisherRequest): { readonly bod
   if (isProblem(sent)) return sent
   const all = { ...query, ...sent }
   const named = new Map(Object.entries(all).map(([name, value]) => [name.toLowerCase(), value]))
-  const tags = Object.fromEntries(Object.entries(all).filter(([name]) => !COMPAT_NAMES.has(name.toLowerCase())))
+  const tags = Object.fromEntries(
+    Object.entries(ownFields(all)).filter(([name]) => !COMPAT_NAMES.has(name.toLowerCase())),
+  )
   const body = {
     callerNumber: named.get('cid')?.slice(0, TEXT.reference) ?? null,
     callerZip: named.get('zipcode')?.slice(0, PING.zip) ?? null,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { escapeKey } from '../../kernel/proto-key.ts'
+import { escapeKey, unescapeKey } from '../../kernel/proto-key.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { e164, named } from '../shared/fields.ts'
 import { CENTS, PING, TAG, TEXT } from '../shared/limits.ts'
@@ -68,7 +68,9 @@ const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
 export function readTags(sent: Readonly<Record<string, unknown>>): Ping['tags'] {
   const fits = Object.entries(sent).flatMap(([key, value]) => {
     const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    return TAG_KEY.test(key) && isScalar ? [[escapeKey(key), cutText(String(value), TAG.value)] as const] : []
+    return TAG_KEY.test(unescapeKey(key)) && isScalar
+      ? [[escapeKey(key), cutText(String(value), TAG.value)] as const]
+      : []
   })
   return Object.fromEntries(fits.slice(0, TAG.ping))
 }
