@@ -43,8 +43,11 @@ export const auctionFlow = defineReaction({
       const { auctionId, occurredAt, reason } = event.data
       if (reason === 'expired') await run(expireOffer, { auctionId, occurredAt }, event)
     },
-    BidVoided: ({ run }, event) => {
+    OfferClaimed: ({ offers }, event) => offers.endOffer(event.meta.workspaceId ?? '', event.data.auctionId),
+    OfferExpired: ({ offers }, event) => offers.endOffer(event.meta.workspaceId ?? '', event.data.auctionId),
+    BidVoided: async ({ run, offers }, event) => {
       const { auctionId, occurredAt } = event.data
+      await offers.endOffer(event.meta.workspaceId ?? '', auctionId)
       return run(releaseReservation, { auctionId, reason: 'void', occurredAt }, event)
     },
   },

@@ -51,6 +51,8 @@ export interface Offers {
     untilMs: number,
   ) => Promise<string | null>
   readonly releaseNumber: (lane: OfferLane, numberId: string, auctionId: string) => Promise<void>
+  /** Gives back the number that the offer of an auction held, now that the offer is over. */
+  readonly endOffer: (workspaceId: string, auctionId: string) => Promise<void>
   /** Records the offer that an auction made; once in a process. */
   readonly recordOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
   readonly recordPost: (workspaceId: string, post: Post) => Promise<void>
@@ -114,6 +116,10 @@ export function createOffers({
     return null
   }
 
+  async function releaseNumber(lane: OfferLane, numberId: string, auctionId: string): Promise<void> {
+    if ((await auctionOf(holdKey(lane, numberId))) === auctionId) await ops.delete(holdKey(lane, numberId))
+  }
+
   async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
     const untilMs = Date.parse(expiresAt)
     if (untilMs > clock.now()) await ops.put(postKey(workspaceId, number.id, caller), { auctionId }, untilMs)
@@ -136,13 +142,18 @@ export function createOffers({
     recorded.set(auctionId, true)
   }
 
-  /** The auction that a call on a lane's number claims, by what: its post, the number's hold, or a won ping of the caller. */
-  async function claimOf(lane: OfferLane, numberId: string, caller: string | null) {
-    const posted = caller === null ? null : await auctionOf(postKey(lane.workspaceId, numberId, caller))
-    const held = posted ?? (await auctionOf(holdKey(lane, numberId)))
-    if (held !== null) return { auctionId: held, attribution: 'rtb_bid' as const }
+  /** The auctions that a call on a lane's number may claim, and by what: its post, the number's hold, a won ping of the caller. */
+  async function* claimsOf(lane: OfferLane, numberId: string, caller: string | null) {
+    const { workspaceId } = lane
+    const posted = caller === null ? null : await auctionOf(postKey(workspaceId, numberId, caller))
+    yield { state: await stateOf(workspaceId, posted), attribution: 'rtb_bid' as const }
+    const held = await stateOf(workspaceId, await auctionOf(holdKey(lane, numberId)))
+    // The number alone is enough for a single-step win: a post tells the caller.
+    if (held?.held?.ping.protocol === 'rtb_v1_compat') yield { state: held, attribution: 'rtb_bid' as const }
     const won = caller === null ? null : await liveOffer(lane, caller)
-    return won && { auctionId: won.offer.auctionId, attribution: 'ping_window' as const }
+    const state = await stateOf(workspaceId, won?.offer.auctionId ?? null)
+    // The call of a posted offer comes to the number that the post named.
+    if (!state?.posted) yield { state, attribution: 'ping_window' as const }
   }
 
   async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
@@ -154,8 +165,13 @@ export function createOffers({
     liveOffer,
     heldNumbers,
     holdNumber,
-    async releaseNumber(lane, numberId, auctionId) {
-      if ((await auctionOf(holdKey(lane, numberId))) === auctionId) await ops.delete(holdKey(lane, numberId))
+    releaseNumber,
+    async endOffer(workspaceId, auctionId) {
+      const held = (await stateOf(workspaceId, auctionId))?.held
+      const number = held?.offer?.number
+      if (!held || !number || held.ping.caller.kind !== 'hidden') return
+      const { campaign, publisher } = held.ping
+      await releaseNumber({ workspaceId, campaignId: campaign.id, publisherId: publisher.id }, number.id, auctionId)
     },
     recordOffer,
     recordPost,
@@ -164,13 +180,15 @@ export function createOffers({
       const number = configured.numbers.get(configured.numberIds.get(to) ?? '')
       const { campaignId = null, publisherId = null } = number ?? {}
       if (!number || campaignId === null || publisherId === null) return null
-      const claimed = await claimOf({ workspaceId, campaignId, publisherId }, number.id, caller)
-      if (!claimed) return null
-      const state = await stateOf(workspaceId, claimed.auctionId)
-      // The call of a posted offer comes to the number that the post named.
-      if (claimed.attribution === 'ping_window' && state?.posted) return null
-      const won = wonOfferOf(state, claimed.attribution)
-      return won && isOfferLive(won, at) ? won : null
+      for await (const { state, attribution } of claimsOf(
+        { workspaceId, campaignId, publisherId },
+        number.id,
+        caller,
+      )) {
+        const won = wonOfferOf(state, attribution)
+        if (won && isOfferLive(won, at)) return won
+      }
+      return null
     },
   }
 }
