@@ -23,6 +23,9 @@ import { KEY_BYTES } from './sealing.ts'
 export const roles = ['command-api', 'query-api', 'projector', 'worker', 'auction-api'] as const
 export type ProcessRole = (typeof roles)[number]
 
+/** The roles of versions before there was `auction-api`. */
+const EARLIER_ROLES: readonly ProcessRole[] = ['command-api', 'query-api', 'projector', 'worker']
+
 /** The environment is invalid; the message is one sentence for the operator. */
 export class ConfigurationError extends Error {
   override readonly name = 'Misconfigured'
@@ -154,6 +157,12 @@ function trustedProxies(text: string): Config['trustProxy'] {
 /** Whether this process is the only one on its stores: it has every role, and the read store is a file. */
 export function isSingleProcess({ roles: own, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
   return roles.every((role) => own.has(role)) && readStoreUrl.startsWith('sqlite:')
+}
+
+/** What the operator of a process with these roles should know, in one sentence; null for nothing. */
+export function rolesWarning({ roles: own }: Pick<Config, 'roles'>): string | null {
+  if (own.has('auction-api') || !EARLIER_ROLES.every((role) => own.has(role))) return null
+  return 'ROLES names every role but auction-api, so this process answers no pings of publishers: add auction-api, or run another process that has it.'
 }
 
 function rolesOf(text: string): ReadonlySet<ProcessRole> {

@@ -1,7 +1,7 @@
 import { openLogger } from '../adapters/http/logger.ts'
 import { type Sandbox, seedSandbox } from '../seed/seed.ts'
 import { type App, openApp } from './app.ts'
-import { readConfig } from './config.ts'
+import { readConfig, rolesWarning } from './config.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** What a person reads when the sandbox is up. */
@@ -35,9 +35,10 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
   try {
     const config = readConfig(env)
     let preparing = config.roles.has('command-api') && !config.production && config.telnyx === null
-    app = await openApp(config, openLogger({ level: config.logLevel }), () =>
-      preparing ? ['The sandbox workspace is being prepared.'] : [],
-    )
+    const logger = openLogger({ level: config.logLevel })
+    const warning = rolesWarning(config)
+    if (warning !== null) logger.warn(warning)
+    app = await openApp(config, logger, () => (preparing ? ['The sandbox workspace is being prepared.'] : []))
     const url = await app.listen()
     if (preparing) process.stdout.write(`${welcome(await seedSandbox({ ...app, clock, random }, config, url))}\n`)
     preparing = false

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { roles } from '../../src/main/config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 const texts = z.array(z.string()).default([])
-const service = z.object({
+const service = z.looseObject({
   image: z.string(),
   build: z.string().optional(),
   user: z.string().optional(),
@@ -39,7 +40,7 @@ const serviceOf = (name: string) => service.parse(compose.services[name])
 
 const DATABASES = ['eventstore', 'mongo']
 /** In the order of an upgrade. */
-const PLATFORM = ['projector', 'query-api', 'worker', 'command-api']
+const PLATFORM = ['projector', 'query-api', 'worker', 'command-api', 'auction-api']
 /** A version with a digest; `EVENT_LOG_DIGEST` has no default: without it nothing starts. */
 const BY_DIGEST = /^[\w./-]+:\d+(?:\.\d+)+[\w.-]*@(?:sha256:[0-9a-f]{64}|\$\{EVENT_LOG_DIGEST:\?[^}]+\})$/
 /** Capabilities that an image names in the file of its program. */
@@ -96,7 +97,7 @@ describe.each(names)('the container of %s', (name) => {
 
 describe('networks', () => {
   it('the proxy reaches the APIs alone', () => {
-    expect(neighboursOf('proxy').toSorted()).toEqual(['command-api', 'query-api'])
+    expect(neighboursOf('proxy').toSorted()).toEqual(['auction-api', 'command-api', 'query-api'])
   })
 
   it.each(DATABASES)('%s is reached by the platform alone, and reaches nobody outside', (name) => {
@@ -111,6 +112,40 @@ describe('networks', () => {
   it('the machine opens one port, to itself', () => {
     expect(names.flatMap((name) => serviceOf(name).ports)).toEqual(['127.0.0.1:8080:8080'])
     expect(serviceOf('proxy').ports).toHaveLength(1)
+  })
+})
+
+describe('roles', () => {
+  it.each(PLATFORM)('%s is a service of that role alone', (name) => {
+    expect(serviceOf(name).environment.ROLES).toBe(name)
+  })
+
+  it('every role has a service, and .env.example names them all', () => {
+    expect(PLATFORM.toSorted()).toEqual([...roles].toSorted())
+    expect(read('.env.example')).toContain(`\nROLES=${roles.join(',')}\n`)
+    expect(read('.env.example')).toContain(`any of ${roles.join(', ')}.`)
+  })
+})
+
+describe('the proxy', () => {
+  const rules = read('docker/Caddyfile')
+  const [, matcher = ''] = /^\t@auctions path (.+)$/m.exec(rules) ?? []
+
+  it('sends what is below /api/rtb to the auction API, before any rule that looks at the method', () => {
+    expect(matcher.split(' ')).toEqual(['/api/rtb', '/api/rtb/*'])
+    const handled = [...rules.matchAll(/^\thandle ?(@\w+)? \{[\s\S]*?dynamic a ([\w-]+) 8080/gm)]
+    expect(handled.map(([, rule, upstream]) => [rule, upstream])).toEqual([
+      ['@auctions', 'auction-api'],
+      ['@reads', 'query-api'],
+      [undefined, 'command-api'],
+    ])
+  })
+
+  it('waits for every API that it sends to', () => {
+    const { depends_on: waits } = z
+      .object({ depends_on: z.record(z.string(), z.unknown()) })
+      .parse(compose.services.proxy)
+    expect(Object.keys(waits).toSorted()).toEqual(['auction-api', 'command-api', 'query-api'])
   })
 })
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { ConfigurationError, isSingleProcess, readConfig } from '../../../src/main/config.ts'
+import { ConfigurationError, isSingleProcess, readConfig, roles, rolesWarning } from '../../../src/main/config.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringledger-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -76,9 +76,30 @@ describe('whose X-Forwarded-For is believed', () => {
 
 test('a process with every role over a file of its own is alone; any other shares its stores', () => {
   expect(isSingleProcess(read({}))).toBe(true)
-  expect(isSingleProcess(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(true)
+  expect(isSingleProcess(read({ ROLES: 'worker, auction-api, command-api,projector,query-api' }))).toBe(true)
+  expect(isSingleProcess(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(false)
   expect(isSingleProcess(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
   expect(isSingleProcess(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
+})
+
+describe('a list of roles', () => {
+  test('has every role where none is named', () => {
+    expect([...read({}).roles]).toEqual(roles)
+    expect([...read({ ROLES: '' }).roles]).toEqual(roles)
+  })
+
+  test('of a version without auction-api starts, and is told in one sentence what it does not do', () => {
+    const config = read({ ROLES: 'command-api,query-api,projector,worker' })
+    expect(config.roles.has('auction-api')).toBe(false)
+    expect(rolesWarning(config)).toMatch(/^ROLES names every role but auction-api, .*[^.]\.$/)
+  })
+
+  test.each(['', 'auction-api', 'worker', 'command-api,query-api,projector', roles.join(',')])(
+    '%s is as it was meant',
+    (ROLES) => {
+      expect(rolesWarning(read({ ROLES }))).toBeNull()
+    },
+  )
 })
 
 describe('the master keys', () => {
