@@ -15,6 +15,7 @@ import { createWinConfirmer } from '../reactions/confirm-win.ts'
 import { createOffers } from '../reactions/offers.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
+import { openAuctionDesk } from './auction-desk.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
@@ -85,6 +86,7 @@ export async function openApp(
   const auctions = { askBidders, offers, confirmWin }
   const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
+  const desk = openAuctionDesk(config, core, effects, auctions)
   const stop = new AbortController()
   if (DECIDING_ROLES.some((role) => config.roles.has(role))) void writer.buildSnapshots(entities, stop.signal)
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
@@ -98,8 +100,10 @@ export async function openApp(
     effects,
     egress,
     auctions,
+    desk,
     live,
     awaitProjections: awaitTypes,
+    stopping: stop.signal,
     baseUrl: () => address,
   })
   const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })

@@ -1,7 +1,4 @@
-import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
-import { readAll } from '../../queries/shared/documents.ts'
-import { createAuctionNumbers } from '../api/auctions/auction-numbers.ts'
-import { createPingDesk } from '../api/auctions/hold-ping.ts'
+import { type AuctionDesk, createPingDesk } from '../api/auctions/hold-ping.ts'
 import { pingRoutes } from '../api/auctions/ping-routes.ts'
 import { createPostDesk } from '../api/auctions/post-offer.ts'
 import { createPublisherKeys } from '../api/auctions/publisher-keys.ts'
@@ -16,15 +13,17 @@ import { recordingRoutes } from '../api/recording-audio.ts'
 import { requireReadStore } from '../api/require-read-store.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
 import { sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
+import { sandboxLoadRoutes } from '../api/sandbox-load/load-routes.ts'
+import { createLoadStore } from '../api/sandbox-load/load-store.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
 import { START } from '../ports/event-log.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
-import { createRatesLimiter, createSharedRatesLimiter } from '../runtime/rates/rates-limiter.ts'
+import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
 import type { OpenCarrier } from './carrier.ts'
-import { type Config, isSingleProcess } from './config.ts'
+import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import { projections, queries } from './registry.ts'
@@ -37,10 +36,37 @@ export interface RouteParts {
   readonly effects: PlatformEffects
   readonly egress: Egress
   readonly auctions: AuctionPorts
+  /** What pings are judged with. */
+  readonly desk: AuctionDesk
   readonly live: LiveStream
   /** The address that clients use. */
   readonly baseUrl: () => string
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
+  /** Aborts when the process stops. */
+  readonly stopping: AbortSignal
+}
+
+/** The sandbox: simulated calls, bidders and loads. None with a real carrier. */
+function simulatedRoutes(
+  { sipDomain }: Config,
+  { core, carrier, auctions, desk, awaitProjections, baseUrl, stopping }: RouteParts,
+): readonly ApiRoute[] {
+  const { writer, ops, clock, random } = core
+  const { simulator } = carrier
+  if (!simulator) return []
+  const calls = { writer, simulator, ...auctions, clock, random, awaitProjections }
+  const unlimited = { ...desk, rates: NO_RATES }
+  return [
+    ...sandboxRoutes(calls),
+    ...sandboxBidderRoutes({ ops, clock, random, baseUrl }),
+    ...sandboxLoadRoutes({
+      ...calls,
+      pings: createPingDesk(unlimited),
+      post: createPostDesk(unlimited, sipDomain),
+      store: createLoadStore({ ops, clock }),
+      stopping,
+    }),
+  ]
 }
 
 /** Routes of the role `query-api`: everything that only reads. */
@@ -57,21 +83,13 @@ function readRoutes({ core, carrier, live }: RouteParts): readonly ApiRoute[] {
 }
 
 /** Routes of the role `command-api`: commands of customers and operators, the carrier's webhooks, and the sandbox. */
-function commandRoutes({
-  core,
-  carrier,
-  effects,
-  egress,
-  auctions,
-  awaitProjections,
-  baseUrl,
-}: RouteParts): readonly ApiRoute[] {
+function commandRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
+  const { core, carrier, effects, egress } = parts
   const { readSide, writer, positions, views, ops, secrets, clock, random } = core
-  const { simulator, telnyx } = carrier
+  const { telnyx } = carrier
   return [
     ...(telnyx ? telnyxRoutes(telnyx) : []),
-    ...(simulator ? sandboxRoutes({ writer, simulator, ...auctions, clock, random, awaitProjections }) : []),
-    ...(simulator ? sandboxBidderRoutes({ ops, clock, random, baseUrl }) : []),
+    ...simulatedRoutes(config, parts),
     ...writeRoutes({
       writer,
       queries: readSide.queries,
@@ -91,12 +109,6 @@ function commandRoutes({
       random,
     }),
   ]
-}
-
-/** The number of a workspace's newest auction; 0 for none. */
-async function newestNumber(views: Core['views'], workspaceId: string): Promise<number> {
-  const [newest] = await readAll(views, pingLedger, { filter: { workspaceId }, sort: { atMs: -1 }, limit: 1 })
-  return newest?.seq ?? 0
 }
 
 /** Routes of the role `auction-api`: publishers' pings and posts. */
@@ -146,7 +158,7 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
       .map((route) => (route.write ? withIdempotency(route, { ops, secrets, clock }) : route))
   const byRole = {
     'query-api': prepared(readRoutes(parts)),
-    'command-api': prepared(requireReadStore(commandRoutes(parts), checkReadStore)),
+    'command-api': prepared(requireReadStore(commandRoutes(config, parts), checkReadStore)),
     'auction-api': auctionRoutes(config, parts),
   } as const
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))

@@ -48,6 +48,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
   'blocked-caller-not-found': row(404, 'not_found', 'Blocked caller not found.'),
   'call-not-found': row(404, 'not_found', 'Call not found.'),
+  'load-not-found': row(404, 'not_found', 'Load not found.'),
   'campaign-not-found': row(404, 'not_found', 'Campaign not found.'),
   'lane-not-found': row(404, 'not_found', 'Lane not found.'),
   'number-not-found': row(404, 'not_found', 'Number not found.'),

@@ -197,6 +197,20 @@ export const SANDBOX_BIDDER = {
   failEvery: 1_000_000,
 } as const
 
+/**
+ * A simulated load (Supplement §11): its attempts, how many begin in a second and are under way at once, and the publishers that it
+ * names. Its progress is kept every `saveMs` and for `keptDays`; a run that has kept none for `silentMs` was left behind.
+ */
+export const SANDBOX_LOAD = {
+  calls: { min: 1, max: 10_000 },
+  perSecond: { min: 1, max: 200 },
+  publishers: 100,
+  underWay: 200,
+  saveMs: 1_000,
+  silentMs: 15_000,
+  keptDays: 7,
+} as const
+
 /** A publisher's ping: lengths of its texts, and the time budget of its auction (Supplement §7). */
 export const PING = {
   callerNumber: 40,

@@ -11,6 +11,16 @@ export interface RatesLimiter {
   readonly consume: (id: string, rates: readonly Rate[]) => Promise<RatesResult>
 }
 
+/** Allows everything: what the sandbox does counts towards no rate (Supplement §11). */
+export const NO_RATES: RatesLimiter = {
+  consume: async (_id, [rate = { limit: Number.POSITIVE_INFINITY, windowMs: 0 }]) => ({
+    allowed: true,
+    remaining: rate.limit,
+    nextMs: 0,
+    rate,
+  }),
+}
+
 const longestMs = (rates: readonly Rate[]) => Math.max(...rates.map(({ windowMs }) => windowMs))
 
 /** Limits rates within this process. */

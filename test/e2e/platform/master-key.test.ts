@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles } from '../../../src/main/config.ts'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { secretsOf } from '../../support/e2e/secrets.ts'
 import {

@@ -1,33 +1,44 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles } from '../../../src/main/config.ts'
 import { type ApiClient, createApiClient } from '../../support/e2e/api-client.ts'
-import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, startServer, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
 import { createFaultEnvironment } from '../../support/faults/environment.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
 
 const KNOWN_MS = 30_000
-const ALL = 'command-api,query-api,projector,worker'
+const ALL = roles.join(',')
+/** The roles of versions before there was `auction-api`. */
+const EARLIER = 'command-api,query-api,projector,worker'
 const cases = storeSetups.flatMap((setup) => [
   {
     ...setup,
     setup,
-    what: 'projections in a process of their own',
-    roles: ['projector,worker', 'command-api,query-api'],
+    what: 'projections and pings in processes of their own',
+    named: ['projector,worker', 'auction-api', 'command-api,query-api'],
   },
-  { ...setup, setup, what: 'two processes of every role', roles: [ALL, ALL] },
+  { ...setup, setup, what: 'two processes of every role', named: [ALL, ALL] },
 ])
 
-describe.each(cases)('$what over $name', ({ setup, roles }) => {
+describe.each(cases)('$what over $name', ({ setup, named }) => {
   const running: PlatformProcess[] = []
   let ask: ApiClient
   let session = ''
+  let lane: Readonly<Record<'campaignId' | 'publisherId', string>>
   let removed = () => {}
 
   beforeAll(async () => {
     const { env, remove } = await createFaultEnvironment(setup)
     removed = remove
-    const main = await createWorldIn(env, (writer) => createTenantWorkspace(writer, { name: 'Apart' }))
-    for (const ROLES of roles) {
+    const main = await createWorldIn(env, async (writer) => {
+      const tenant = await createTenantWorkspace(writer, { name: 'Apart' })
+      const publisherId = await tenant.publisher({ name: 'Blue Leads' })
+      const target = await tenant.target(await tenant.buyer({ name: 'Acme' }))
+      const { campaignId } = await tenant.line({ name: 'Roofing' }, [target], { publisherId })
+      lane = { campaignId, publisherId }
+      return tenant
+    })
+    for (const ROLES of named) {
       const one = createPlatformProcess({ ...env, ROLES, PORT: await freePort() })
       running.push(one)
       one.start()
@@ -46,6 +57,28 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
     // Gracefully, so that the next ones own the projections at once.
     await Promise.all(running.map((one) => one.stop()))
     removed()
+  })
+
+  /** Addresses of the processes that have a role. */
+  const baseUrlsOf = (role: string) =>
+    named.flatMap((list, n) => (list.split(',').includes(role) ? [running[n]?.baseUrl ?? ''] : []))
+
+  test('a ping is answered where there is the role auction-api, and nowhere else', async () => {
+    const path = `/api/tracking/campaigns/${lane.campaignId}/publishers/${lane.publisherId}`
+    const closed = await ask(path, { method: 'DELETE' })
+    expect(closed.status, closed.text).toBe(200)
+    const opened = await ask(path, { method: 'PUT', body: {} })
+    expect(opened.status, opened.text).toBe(201)
+    const ping = (baseUrl: string) =>
+      createApiClient(() => baseUrl, opened.body.key)('/api/rtb/v1/ping', {
+        method: 'POST',
+        body: { callerNumber: '+12125550123' },
+      })
+    const serving = baseUrlsOf('auction-api')
+    for (const { baseUrl } of running) {
+      if (!serving.includes(baseUrl)) expect((await ping(baseUrl)).status).toBe(404)
+      else await waitUntil('The ping is answered', async () => (await ping(baseUrl)).status === 200, KNOWN_MS)
+    }
   })
 
   test('a write is answered only once it is readable, or says that it may not be', async () => {
@@ -71,7 +104,7 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
     const created = await ask(path, { method: 'POST', body: { name: 'Reader', scopes: ['buyers:read'] } })
     expect(created.status).toBe(201)
     const { apiKey, key } = created.body
-    const speaking = roles.flatMap((role, n) => (role.includes('api') ? [running[n]?.baseUrl ?? ''] : []))
+    const speaking = baseUrlsOf('query-api')
     const byKey = (baseUrl: string) => createApiClient(() => baseUrl, key)('/api/v1/buyers')
     for (const baseUrl of speaking) await waitUntil('The key works', async () => (await byKey(baseUrl)).status === 200)
     const [first = ''] = speaking
@@ -79,4 +112,17 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
     expect(revoked.status).toBe(200)
     for (const baseUrl of speaking) expect((await byKey(baseUrl)).status).toBe(401)
   })
+})
+
+test.each([
+  [EARLIER, 1],
+  [ALL, 0],
+])('a process with ROLES=%s starts, and warns %i times that it answers no pings', async (ROLES, times) => {
+  const server = await startServer({ ...freshEnvironment(embeddedStores), ROLES })
+  try {
+    const lines = server.stdout().match(/^\{.*"level":40.*ROLES names every role but auction-api.*\}$/gm) ?? []
+    expect(lines).toHaveLength(times)
+  } finally {
+    await server.dispose()
+  }
 })

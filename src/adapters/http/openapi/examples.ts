@@ -58,6 +58,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   'void-bid': { note: 'Sent twice' },
   'play-call': { to: '+12125550100', mode: 'instant' },
   'create-sandbox-bidder': { name: 'Solar bidder', latencyMs: 20, bidCents: 2500 },
+  'start-load': { calls: 200, perSecond: 20, mix: { ping: 0.5, post: 0.8, ghost: 0.2 } },
   'credit-sandbox-wallet': { amountCents: 100000, reference: 'play-1' },
   'credit-wallet': { amountCents: 100000, reference: 'invoice-2026-11' },
   'change-workspace': { timezone: 'America/Chicago' },

@@ -2,10 +2,17 @@ import { callTexts } from './field-texts/calls.ts'
 import { configurationTexts } from './field-texts/configuration.ts'
 import type { FieldText, FieldTexts } from './field-texts/field-text.ts'
 import { pingTexts } from './field-texts/pings.ts'
+import { sandboxTexts } from './field-texts/sandbox.ts'
 import { sharedTexts } from './field-texts/shared.ts'
 
 /** The tables by subject; a key has one text. */
-export const fieldTextTables: readonly FieldTexts[] = [sharedTexts, configurationTexts, callTexts, pingTexts]
+export const fieldTextTables: readonly FieldTexts[] = [
+  sharedTexts,
+  configurationTexts,
+  callTexts,
+  pingTexts,
+  sandboxTexts,
+]
 
 /** Texts of fields and parameters; a field whose schema has a name is described by that. */
 export const fieldTexts: FieldTexts = Object.assign({}, ...fieldTextTables)

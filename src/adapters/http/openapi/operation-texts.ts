@@ -96,6 +96,9 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'unblock-caller': "The caller's next call is taken.",
   'play-call': '`instant` plays the whole call before the response; `live` plays it from now.',
   'create-sandbox-bidder': 'Its `url` answers in the default format of a bidding target.',
+  'start-load':
+    'Runs after the response, one load of a workspace at a time. Pings and calls go the ways of real ones, but count towards no rate limit.',
+  'get-load': 'A load that its process left behind reads `failed`.',
   // Pings
   ping: 'Answered within `tmaxMs`, with an offer or the reason for none. A test key reserves nothing.',
   post: 'The number takes the call until the offer ends. The same post again gets the same answer.',
