@@ -66,6 +66,7 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     users: user.id,
     invitations: invitation.id,
     calls: placed.callId,
+    load: load.id,
     bid: url.slice(url.lastIndexOf('/') + 1),
     ...auction,
     recordings: call.recordings[0].id,
@@ -75,9 +76,9 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
 }
 
 async function createLine(tenant: Tenant): Promise<string> {
-  const { e164 } = await tenant.line({ name: 'Furnished line' }, [
-    await tenant.target(await tenant.buyer({ name: 'Line buyer' })),
-  ])
+  const target = await tenant.target(await tenant.buyer({ name: 'Line buyer' }))
+  const publisherId = await tenant.publisher({ name: 'Line publisher' })
+  const { e164 } = await tenant.line({ name: 'Furnished line' }, [target], { publisherId })
   return e164
 }
 
