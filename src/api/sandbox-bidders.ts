@@ -40,6 +40,18 @@ const bidderAnswer = z.object({
 
 const entryOf = (bidderId: string) => `sandbox-bidder:${bidderId}`
 
+/** Makes a bidder, or makes it anew. @throws StoreUnavailable */
+export function putSandboxBidder(
+  ops: Pick<OperationalStore, 'put'>,
+  bidderId: string,
+  settings: z.input<typeof sandboxBidder>,
+): Promise<void> {
+  return ops.put(entryOf(bidderId), sandboxBidder.parse(settings), null)
+}
+
+/** The path of a bidder below the address of the platform. */
+export const sandboxBidderPath = (bidderId: string) => `/api/sandbox/bid/${bidderId}`
+
 /** Settings of bidders that a process remembers, and for how long (ms). */
 const REMEMBERED = { max: 1_000, ttl: 60_000 } as const
 
@@ -94,7 +106,7 @@ export function sandboxBidderRoutes({
 
   const asking = (method: 'GET' | 'POST'): ApiRoute => ({
     method,
-    path: '/api/sandbox/bid/:id',
+    path: sandboxBidderPath(':id'),
     surface: 'public',
     scope: null,
     write: false,
@@ -126,8 +138,8 @@ export function sandboxBidderRoutes({
       rejects: [],
       async run({ body }: ApiRequest) {
         const bidderId = random.uuid()
-        await ops.put(entryOf(bidderId), sandboxBidder.parse(body), null)
-        return { status: 201, body: { url: `${baseUrl()}/api/sandbox/bid/${bidderId}` }, position: null }
+        await putSandboxBidder(ops, bidderId, sandboxBidder.parse(body))
+        return { status: 201, body: { url: `${baseUrl()}${sandboxBidderPath(bidderId)}` }, position: null }
       },
     },
     asking('GET'),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { openEgress } from '../adapters/egress/egress.ts'
 import type { HttpServer } from '../adapters/http/server.ts'
+import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
@@ -8,6 +9,7 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import { parseIpRange } from '../kernel/ip-address.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
 import { createBidders } from '../reactions/ask-bidders.ts'
@@ -42,6 +44,8 @@ export interface App {
   readonly effects: PlatformEffects
   readonly secrets: Secrets
   readonly auctions: AuctionPorts
+  readonly desk: AuctionDesk
+  readonly ops: OperationalStore
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
@@ -114,6 +118,8 @@ export async function openApp(
     effects,
     secrets,
     auctions,
+    desk,
+    ops,
     readSide,
     simulator: carrier.simulator,
     awaitProjections: awaitTypes,

@@ -44,6 +44,23 @@ function firstLane({ lanes, routingKeys }: WorkspaceState) {
   return { lane, key }
 }
 
+/** Opens the single-step ping of a lane. */
+export async function switchOnCompat(
+  step: SeedStep,
+  name: string,
+  { campaignId, publisherId }: { readonly campaignId: string; readonly publisherId: string },
+  {
+    workspaceId,
+    secrets,
+    token: derived,
+  }: { readonly workspaceId: string; readonly secrets: Secrets; readonly token: string },
+): Promise<void> {
+  const token = `ct_${derived}`
+  const place = compatTokenPlace(workspaceId, campaignId, publisherId)
+  const stored = { hash: secretHash(token), sealed: secrets.seal(token, place) }
+  await step(name, switchCompat, { campaignId, publisherId, enabled: true, token: stored })
+}
+
 /** Builds the sandbox's access for publishers and web pages: a compat URL (single-step ping), and a pool of two numbers. */
 export async function buildSupply(
   step: SeedStep,
@@ -53,10 +70,7 @@ export async function buildSupply(
   const { lane } = firstLane(state)
   if (!lane) return
   const { campaignId, publisherId } = lane
-  const token = `ct_${derive('compat token')}`
-  const place = compatTokenPlace(workspaceId, campaignId, publisherId)
-  const stored = { hash: secretHash(token), sealed: secrets.seal(token, place) }
-  await step('compat', switchCompat, { campaignId, publisherId, enabled: true, token: stored })
+  await switchOnCompat(step, 'compat', lane, { workspaceId, secrets, token: derive('compat token') })
   const fallbackNumberId = state.numbers.find((number) => number.campaignId === campaignId)?.id ?? null
   const publicKey = `pk_${Buffer.from(derive('pool key'), 'base64url').toString('hex').slice(0, 24)}`
   const settings = { name: 'Roofing site', publisherId, fallbackNumberId, params: [{ key: 'utm_', prefix: true }] }

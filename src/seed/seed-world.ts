@@ -133,10 +133,11 @@ type TargetKey = keyof typeof TARGETS
 
 const PUBLISHERS = { north: 'North Media', south: 'South Search' } as const
 
-interface CampaignSeed {
+export interface CampaignSeed {
   readonly key: string
   readonly settings: Readonly<Record<string, unknown>>
-  readonly plan: readonly TargetKey[]
+  /** Keys of its targets, in their order. */
+  readonly plan: readonly string[]
   readonly e164: string
   readonly publisher?: keyof typeof PUBLISHERS
   readonly terms?: Readonly<Record<string, unknown>>
@@ -227,9 +228,13 @@ export type CampaignKey = (typeof CAMPAIGNS)[number]['key']
 
 const created = (events: readonly RecordedEvent[], type: string) => events.find((event) => event.type === type)?.data
 
-interface World {
+/** The world that the seed has built. */
+export interface World {
   /** Number to dial (E.164) for each campaign. */
   readonly dial: ReadonlyMap<CampaignKey, string>
+  readonly buyers: Ids
+  readonly targets: Ids
+  readonly publishers: Readonly<Record<string, Publisher>>
 }
 
 /** Ids by the key of a table above. */
@@ -268,10 +273,10 @@ async function buildPublishers(step: SeedStep): Promise<Readonly<Record<string, 
 }
 
 /** Creates a lane's routing key from its stem; only its prefix and hash are stored. */
-type NewKey = (stem: string) => { readonly prefix: string; readonly hash: string }
+export type NewKey = (stem: string) => { readonly prefix: string; readonly hash: string }
 
 /** Creates a campaign with its lane, routes and number, and sets it live. Resolves to its id. */
-async function buildCampaign(
+export async function buildCampaign(
   step: SeedStep,
   { key, settings, plan, e164, publisher: publisherKey, terms = {} }: CampaignSeed,
   {
@@ -344,5 +349,5 @@ export async function buildWorld(step: SeedStep, newKey: NewKey, renewsAt: strin
     campaigns[seed.key] = await buildCampaign(step, seed, { targets, publishers, newKey, renewsAt })
   }
   await applyChanges(step, buyers, targets, campaigns)
-  return { dial: new Map(CAMPAIGNS.map(({ key, e164 }) => [key, e164])) }
+  return { dial: new Map(CAMPAIGNS.map(({ key, e164 }) => [key, e164])), buyers, targets, publishers }
 }

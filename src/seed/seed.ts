@@ -3,10 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
+import type { z } from 'zod'
 import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { readMany } from '../../queries/shared/documents.ts'
+import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
@@ -18,6 +20,7 @@ import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -25,7 +28,9 @@ import type { Simulator } from '../ports/simulated-carrier.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
+import { AUCTION_NUMBER, buildAuctions, followAddress } from './seed-auctions.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
+import { type PingPlayer, playPings } from './seed-pings.ts'
 import { buildSupply, POOLED, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
 import { buildWorld, CAMPAIGN_NUMBERS, type CampaignKey, type SeedStep } from './seed-world.ts'
 import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
@@ -35,6 +40,8 @@ const OWNER_EMAIL = 'owner@sandbox.example'
 const FIRST_EVENTS = 10
 /** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
 const CATCH_UP_MS = 50_000
+/** How fast the call of a won ping is played, which arrives now: it is over within a second. */
+const LIVE_SPEED = 1_000
 /** Maximum wait (ms) until the session of `sandbox.json` can be used. */
 const SESSION_WAIT_MS = 5_000
 
@@ -79,6 +86,9 @@ export interface SeedPlatform {
   readonly random: Random
   readonly secrets: Secrets
   readonly auctions: AuctionPorts
+  /** What pings are judged with. */
+  readonly desk: AuctionDesk
+  readonly ops: Pick<OperationalStore, 'put'>
 }
 
 /** Settings of the seed. */
@@ -97,7 +107,7 @@ function sortedById<Item extends { readonly id: string }>(records: {
 }
 
 /** Numbers of the seed, in its order. */
-const SEEDED = [...CAMPAIGN_NUMBERS, ...POOLED]
+const SEEDED = [...CAMPAIGN_NUMBERS, ...POOLED, AUCTION_NUMBER]
 
 /** The workspace's numbers: those of the seed in its order, then those bought since in the order of their purchase. */
 function sandboxNumbers({ numbers, numberIds }: WorkspaceState): Sandbox['numbers'] {
@@ -123,8 +133,8 @@ async function isSeeded({ log }: SeedPlatform): Promise<boolean> {
   return first.some(({ type }) => type === 'SignedIn')
 }
 
-/** The id of a seed call: deterministic, so that an interrupted start plays no call twice. */
-function seedCallId(workspaceId: string, name: string): string {
+/** The id of what the seed plays: deterministic, so that an interrupted start plays nothing twice. */
+function seededId(workspaceId: string, name: string): string {
   const digest = createHash('sha256').update(`${workspaceId}\n${name}`).digest()
   return v7({
     msecs: Number.parseInt(workspaceId.replaceAll('-', '').slice(0, 12), 16),
@@ -133,16 +143,13 @@ function seedCallId(workspaceId: string, name: string): string {
   })
 }
 
-async function playAll(
-  app: SeedPlatform,
-  simulator: Simulator,
-  workspaceId: string,
-  dial: ReadonlyMap<CampaignKey, string>,
-): Promise<void> {
-  const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
-    const callId = seedCallId(workspaceId, `${n}#${line}`)
+/** Plays calls, each once by its name. */
+type PlayOnce = (name: string, sent: z.input<typeof sandboxCall>) => Promise<void>
+
+function createPlayer(app: SeedPlatform, simulator: Simulator, workspaceId: string): PlayOnce {
+  return async (name, sent) => {
+    const callId = seededId(workspaceId, name)
     if (await app.writer.stateOf(call, callId, workspaceId)) return
-    const sent = sandboxCall.parse({ ...seeded, to: dial.get(campaign), mode: 'instant' })
     const commandId = ulid()
     const caller = {
       workspaceId,
@@ -161,9 +168,15 @@ async function playAll(
       random: { ...app.random, uuid: () => callId },
       awaitProjections: app.awaitProjections,
     }
-    const played = await playCall(ports, workspaceId, sent, caller)
+    const played = await playCall(ports, workspaceId, sandboxCall.parse(sent), caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
+}
+
+/** Plays the week of calls. */
+async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap<CampaignKey, string>): Promise<void> {
+  const play = ({ campaign, ...seeded }: SeedCall & { readonly at: string }, n: number, line = 0) =>
+    playOnce(`${n}#${line}`, { ...seeded, to: dial.get(campaign) ?? '', mode: 'instant' })
   for (const [n, one] of seedCalls(app.clock.now()).entries()) {
     // Two simultaneous calls, so that the second finds the single line in use.
     await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
@@ -176,10 +189,11 @@ async function playAll(
  * @throws Error when a step is refused; LogUnavailable, StoreUnavailable
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
-  const { writer, simulator, clock, random, secrets } = app
+  const { writer, simulator, clock, random, secrets, ops, desk } = app
   const workspaceId = (await existingSandbox(app)) ?? random.uuid()
   // Derived, so that only their hashes need to be stored.
   const derivedFor = (purpose: string) => secrets.derive(`${purpose}\n${workspaceId}`)
+  const idOf = (name: string) => seededId(workspaceId, name)
   const derive: SecretDerivation = (purpose) => derivedFor(`sandbox ${purpose}`)
   const ownerPassword = derivedFor('sandbox-password').slice(0, 20)
   const apiKey = `svc_test_${derivedFor('sandbox-api-key')}`
@@ -196,10 +210,20 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     await addApiKey(writer, workspaceId, key, 'seed:api-key')
     const step: SeedStep = (name, command, input) => execute(writer, workspaceId, command, input, `seed:${name}`)
     const renewsAt = monthAfter(new Date(clock.now()).toISOString())
-    const { dial } = await buildWorld(step, (stem) => storedSandboxKey(derive, stem), renewsAt)
+    const newKey = (stem: string) => storedSandboxKey(derive, stem)
+    const world = await buildWorld(step, newKey, renewsAt)
     await buildSupply(step, await writer.stateOf(workspace, workspaceId), { workspaceId, derive, secrets, renewsAt })
-    if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
+    const context = { workspaceId, ops, secrets, derive, idOf, baseUrl, newKey, renewsAt }
+    const lane = await buildAuctions(step, world, context)
+    if (config.seedCalls && simulator) {
+      const playOnce = createPlayer(app, simulator, workspaceId)
+      await playWeek(app, playOnce, world.dial)
+      const arrives: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'live', speed: LIVE_SPEED })
+      await playPings({ desk, call: arrives, idOf }, workspaceId, lane)
+    }
   }
+  const before = await writer.stateOf(workspace, workspaceId)
+  await followAddress((command, input) => execute(writer, workspaceId, command, input), before, { idOf, baseUrl })
   const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
   await app.readSide.positions.waitFor([sessions.name], await app.log.head(), SESSION_WAIT_MS)
   const state = await writer.stateOf(workspace, workspaceId)
