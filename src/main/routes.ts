@@ -112,21 +112,8 @@ function commandRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
 }
 
 /** Routes of the role `auction-api`: publishers' pings and posts. */
-function auctionRoutes(config: Config, { core, effects, auctions }: RouteParts): readonly ApiRoute[] {
-  const { readSide, writer, views, positions, ops, secrets, routingKeyUses, clock, random } = core
-  const { sipDomain } = config
-  const isAlone = isSingleProcess(config)
-  const desk = {
-    ...auctions,
-    writer,
-    effects,
-    rates: isAlone ? createRatesLimiter(clock) : createSharedRatesLimiter(ops, clock),
-    rows: createRatesLimiter(clock),
-    nextNumber: createAuctionNumbers({ ops, clock, highest: (workspaceId) => newestNumber(views, workspaceId) }),
-    onKeyUse: routingKeyUses.add,
-    clock,
-    random,
-  }
+function auctionRoutes({ sipDomain }: Config, { core, desk }: RouteParts): readonly ApiRoute[] {
+  const { readSide, writer, positions, secrets, clock } = core
   return pingRoutes({
     keys: createPublisherKeys({ find: readSide.publisherKey, writer, secrets, clock }),
     pings: createPingDesk(desk),

@@ -48,6 +48,8 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     mode: 'instant',
   })
   const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
+  const mix = { ping: 1, ghost: 1 }
+  const load = await requireSuccess(ask, 'POST', '/api/sandbox/load', { calls: 1, perSecond: 1, mix })
   const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100, destination: destinationE164 }
   const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
   const auction = await createAuction(baseUrl, tenant, ask, url)
