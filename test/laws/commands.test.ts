@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { reserveOffer } from '../../commands/auctions/reserve-offer.ts'
+import { voidBid } from '../../commands/auctions/void-bid.ts'
 import { recordArrival } from '../../commands/calls/record-arrival.ts'
+import { auction } from '../../src/domain/auctions/auction.ts'
 import { parseStreamName } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/write/fold.ts'
 import { heldIn, postIn } from '../support/fixtures/auctions.ts'
 import { callWorld, decisionEvent, noticeSteps, routeArrival } from '../support/fixtures/call-world.ts'
 import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/history.ts'
+import { auctionId, bidId, pings } from '../support/fixtures/logged-pings.ts'
 import { commands, entities } from '../support/fixtures/registry.ts'
 import { loadFold, plainState, saveFold } from '../support/fixtures/snapshots.ts'
+import { given } from '../support/fixtures/spec.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
 import { partitionViolations } from '../support/oracle/partitions.ts'
 
@@ -63,6 +67,10 @@ describe('every command', () => {
     // A post is accepted only where a whole workspace is ready for its call.
     const world = callWorld()
     if (!isRefusal(postIn(world, heldIn(world)).outcome)) waiting.delete(reserveOffer.name)
+    // A bid can be voided only while it is alive.
+    const held = [{ type: 'AuctionHeld', data: pings.live }]
+    const voided = given(auction, held).when(voidBid, { auctionId: auctionId(11), bidId: bidId(11, 1) })
+    if (!isRefusal(voided.outcome)) waiting.delete(voidBid.name)
     for (let n = 0; waiting.size > 0 && n < WORLDS; n += 1) {
       const history = createHistory()
       for (let round = 0; waiting.size > 0 && round < ROUNDS; round += 1) {
