@@ -7,7 +7,7 @@ import { explain } from '../src/main/explain.ts'
 const PROGRESS_MS = 2_000
 
 const { positionals } = parseArgs({ allowPositionals: true })
-const [callId, ...more] = positionals
+const [id, ...more] = positionals
 
 function fail(sentence: string): void {
   process.stderr.write(`${sentence}\n`)
@@ -21,10 +21,10 @@ function onProgress(calls: number, to: number): void {
   process.stderr.write(`Folding the ledger: ${calls.toLocaleString('en-US')} of ${to.toLocaleString('en-US')} calls…\n`)
 }
 
-if (callId === undefined || more.length > 0) fail('Usage: npm run explain -- <call id>')
+if (id === undefined || more.length > 0) fail('Usage: npm run explain -- <id of a call or auction>')
 else {
   try {
-    const explanation = await explain(processEnvironment(), callId, onProgress)
+    const explanation = await explain(processEnvironment(), id, onProgress)
     process.stdout.write(`${explanationText(explanation)}\n`)
     if (!isReproduced(explanation)) process.exitCode = 1
   } catch (error) {

@@ -1,6 +1,5 @@
 import { callStory } from '../../projections/calls/call-story.ts'
 import { call, callEvents } from '../domain/calls/call.ts'
-import type { StoryStep } from '../domain/calls/story.ts'
 import { ledger } from '../domain/routing/ledger.ts'
 import { possibleStreamsOf, streamOf } from '../kernel/entity.ts'
 import { dataOf } from '../kernel/event.ts'
@@ -16,15 +15,8 @@ import {
   diffDecision,
   ledgerDecisionInput,
 } from './decision-diff.ts'
-
-/** How a call was routed, with a replay of each decision. */
-export interface Explanation {
-  readonly ref: string
-  /** State of the call, in one sentence. */
-  readonly summary: string
-  readonly steps: readonly StoryStep[]
-  readonly decisions: readonly DecisionDiff[]
-}
+import { explainAuction } from './explain-auction.ts'
+import type { Explanation } from './explanation.ts'
 
 /** A call cannot be explained; the message is one sentence. */
 export class ExplanationError extends Error {
@@ -34,16 +26,16 @@ export class ExplanationError extends Error {
 /** Receives the progress of folding the ledger: the calls folded, and the sequence number of the explained call. */
 export type ProgressListener = (calls: number, to: number) => void
 
-/** The stream of a call. Its workspace is not known, so every partition is asked. @throws ExplanationError, LogUnavailable */
-async function callStreamOf(log: EventLog, callId: string): Promise<string> {
+/** The stream of a call; null where there is none. Its workspace is not known, so every partition is asked. @throws LogUnavailable */
+async function callStreamOf(log: EventLog, callId: string): Promise<string | null> {
   for (const stream of possibleStreamsOf(call, callId)) if ((await log.read(stream, 0, 1)).length > 0) return stream
-  throw new ExplanationError(`There is no call ${callId}.`)
+  return null
 }
 
 /** Reads a call's own stream. @throws ExplanationError when it is empty or belongs to no workspace; LogUnavailable */
-async function callHistoryOf(log: EventLog, upcasts: Upcasts, callId: string) {
+async function callHistoryOf(log: EventLog, upcasts: Upcasts, callId: string, stream: string) {
   const decisions: RecordedDecision[] = []
-  for await (const decided of readDecisions(log, call, await callStreamOf(log, callId))) decisions.push(decided)
+  for await (const decided of readDecisions(log, call, stream)) decisions.push(decided)
   const events = decisions.flatMap((decided) => decided.events)
   const arrived = dataOf(callEvents, events, 'CallArrived')
   if (!arrived) throw new ExplanationError(`There is no call ${callId}.`)
@@ -77,19 +69,34 @@ async function ledgerDecisionsOn(
 }
 
 /**
- * Explains how a call was routed: its story, and a replay of each decision on the ledger and on the call's stream from
- * the log alone. `given` is a call id.
+ * Explains how a call was routed, or what a publisher's ping was answered. `given` is the id of a call or of an auction.
  * @throws ExplanationError, LogUnavailable
  */
-export async function explainCall(
+export async function explainById(
   log: EventLog,
   upcasts: Upcasts,
   given: string,
   onProgress: ProgressListener = () => undefined,
 ): Promise<Explanation> {
   const parsed = id.safeParse(given)
-  if (!parsed.success) throw new ExplanationError(`"${given}" is no call id: it is a UUID, not the public reference.`)
-  const { decisions, workspaceId, summary, steps, arrival } = await callHistoryOf(log, upcasts, parsed.data)
+  if (!parsed.success)
+    throw new ExplanationError(`"${given}" is no id of a call or auction: it is a UUID, not the public reference.`)
+  const stream = await callStreamOf(log, parsed.data)
+  if (stream !== null) return explainCall(log, upcasts, parsed.data, stream, onProgress)
+  const explained = await explainAuction(log, upcasts, parsed.data)
+  if (explained) return explained
+  throw new ExplanationError(`There is no call or auction ${parsed.data}.`)
+}
+
+/** Explains a call: its story, and a replay of each decision on the ledger and on the call's stream from the log alone. */
+async function explainCall(
+  log: EventLog,
+  upcasts: Upcasts,
+  callId: string,
+  stream: string,
+  onProgress: ProgressListener,
+): Promise<Explanation> {
+  const { decisions, workspaceId, summary, steps, arrival } = await callHistoryOf(log, upcasts, callId, stream)
   const ledgerDecisions = await ledgerDecisionsOn(log, workspaceId, arrival, onProgress)
   const readFold = createFoldReader(log)
   const diffs: DecisionDiff[] = []

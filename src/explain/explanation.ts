@@ -1,7 +1,20 @@
 import type { StoryStep } from '../domain/calls/story.ts'
 import { parseStreamName } from '../kernel/entity.ts'
 import type { DecisionDiff, Difference } from './decision-diff.ts'
-import type { Explanation } from './explain.ts'
+
+/** A step of a call's story, or of a ping's trace. */
+export interface ExplainedStep extends Pick<StoryStep, 'at' | 'sentence' | 'detail'> {
+  readonly step: string
+}
+
+/** How a call was routed, or a ping answered, with a replay of each decision. */
+export interface Explanation {
+  readonly ref: string
+  /** Where it stands, in one sentence. */
+  readonly summary: string
+  readonly steps: readonly ExplainedStep[]
+  readonly decisions: readonly DecisionDiff[]
+}
 
 /** Maximum characters of a value in a line. */
 const MAX_VALUE_LENGTH = 200
@@ -12,16 +25,17 @@ function valueText(value: unknown): string {
 }
 
 /** Detail fields that a step's sentence does not contain. */
-const DETAIL_FIELDS: { readonly [step in StoryStep['step']]?: readonly string[] } = {
+const DETAIL_FIELDS: Readonly<Record<string, readonly string[]>> = {
   gates: ['passed', 'failed'],
   skipped: ['reason'],
   ping: ['status', 'latencyMs'],
   dial: ['attemptNo'],
   result: ['outcome', 'sipCode'],
   unrouted: ['reason', 'action'],
+  bid: ['code'],
 }
 
-function detailText({ step, detail }: StoryStep): string {
+function detailText({ step, detail }: ExplainedStep): string {
   const parts = (DETAIL_FIELDS[step] ?? []).flatMap((name) => {
     const value = detail?.[name] ?? null
     if (value === null) return []
@@ -30,7 +44,7 @@ function detailText({ step, detail }: StoryStep): string {
   return parts.length > 0 ? ` [${parts.join('; ')}]` : ''
 }
 
-const lineOf = (step: StoryStep) => `${step.at}  ${step.step.padEnd(9)}  ${step.sentence}${detailText(step)}`
+const lineOf = (step: ExplainedStep) => `${step.at}  ${step.step.padEnd(9)}  ${step.sentence}${detailText(step)}`
 
 const differenceOf = ({ field, recorded, decided }: Difference) =>
   `    ${field}: recorded ${valueText(recorded)}, replayed ${valueText(decided)}`
@@ -61,7 +75,7 @@ function conclusionOf(explanation: Explanation): string {
   return `${different.length} of ${decisions.length} decisions are not reproduced.`
 }
 
-/** An explanation as text: the steps of the call, then each replayed decision. */
+/** An explanation as text: the steps of the call or ping, then each replayed decision. */
 export function explanationText(explanation: Explanation): string {
   const { ref, summary, steps, decisions } = explanation
   return [
