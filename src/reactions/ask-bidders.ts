@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Bid, type BidReading, bidOf, readBid } from '../domain/bidding/bid.ts'
+import { type Bid, type BidReading, bidOf, readBid, withoutHeaders } from '../domain/bidding/bid.ts'
 import { type BidderRecord, createBidRequest } from '../domain/bidding/bid-request.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { storedPathProblem } from '../domain/demand/bid-answer.ts'
@@ -99,7 +99,8 @@ export function createBidders(ports: {
       maxBytes: RTB.answerBytes,
       ownSandbox: workspace?.sandbox ?? false,
     })
-    return { reading: readBid(rtb, response), latencyMs: Math.max(0, Math.round(response.ms)) }
+    const reading = withoutHeaders(readBid(rtb, response), bidHeaders)
+    return { reading, latencyMs: Math.max(0, Math.round(response.ms)) }
   }
 
   async function askOne(

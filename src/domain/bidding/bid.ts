@@ -75,6 +75,25 @@ export function readBid(rtb: Rtb, response: BidderResponse): BidReading {
   return { status, httpStatus, rawBidCents, rejectCode, answer, problem }
 }
 
+/** Shorter words of a header are no secrets. */
+const SECRET_LENGTH = 8
+const HIDDEN = '•••'
+
+/** What a bidder's response means, without values of the target's own headers that its reason repeats: they are sealed elsewhere. */
+export function withoutHeaders(reading: BidReading, bidHeaders: Rtb['bidHeaders']): BidReading {
+  const { answer, problem } = reading
+  if (answer === null || answer.rejectReason === null) return reading
+  const secrets = Object.values(bidHeaders)
+    .flatMap((value) => [value, ...value.split(/\s+/)])
+    .filter((value) => value.length >= SECRET_LENGTH)
+  const hide = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
+  return {
+    ...reading,
+    answer: { ...answer, rejectReason: hide(answer.rejectReason) },
+    problem: problem && hide(problem),
+  }
+}
+
 const TEN_DIGITS = /^\d{10}$/
 const ELEVEN_DIGITS = /^1\d{10}$/
 
