@@ -220,6 +220,7 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
   if (ping.floorCents !== null && offer.payoutCents < ping.floorCents) return refused('below_floor', skipped)
   if (number === null) return refused('no_number', skipped)
   const rest = plan.filter(({ targetId }) => targetId !== winner.targetId)
-  const confirms = winner.bid !== undefined && workspace.targets.get(winner.targetId)?.rtb?.confirmUrl != null
+  const isReal = ping.environment === 'production'
+  const confirms = isReal && winner.bid !== undefined && workspace.targets.get(winner.targetId)?.rtb?.confirmUrl != null
   return { ...base, confirms, outcome: 'won', reason: null, offer, terms, plan: [winner, ...rest], skipped }
 }
