@@ -13,7 +13,21 @@ const run = promisify(execFile)
 const WIDE = { from: new Date(Date.now() - 10 * 86_400_000).toISOString() }
 
 /** Numbers of the seed, in its order. */
-const SEEDED = Array.from({ length: 13 }, (_, n) => `+131055501${String(n + 1).padStart(2, '0')}`)
+const SEEDED = Array.from({ length: 14 }, (_, n) => `+131055501${String(n + 1).padStart(2, '0')}`)
+
+/** Runs the commands of the README after those that install and start; what each `curl` at the start of a line answers. */
+async function runReadme(dataDir: string): Promise<readonly Json[]> {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+  const script = blocks.filter((block) => block.includes('curl')).join('\n')
+  expect(script.match(/^curl/gm)).toHaveLength(4)
+  const here = script.replaceAll('var/sandbox.json', join(dataDir, 'sandbox.json'))
+  const { stdout } = await run('bash', ['-e', '-c', here.replaceAll(/^(?=curl)/gm, 'echo; ')])
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
 
 async function everyRow(ask: ApiClient): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
   const rows: Json[] = []
@@ -66,12 +80,13 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     expect(sandbox.sessionToken).toMatch(/^sess_[\w-]{43}$/)
     expect(sandbox.apiKey).toMatch(/^svc_test_[\w-]{43}$/)
     expect(sandbox.routingKey).toMatch(/^rk_live_[A-Z0-9]+_[A-Z0-9]+_[\w-]{43}$/)
-    // Their endpoints are not built yet.
-    expect([sandbox.compatUrl, sandbox.poolKey]).toEqual([null, null])
+    expect(sandbox.compatUrl).toMatch(new RegExp(`^${sandbox.baseUrl}/api/rtb/compat/ct_[\\w-]{43}\\.json$`))
+    // Its endpoint is not built yet.
+    expect(sandbox.poolKey).toBeNull()
     expect(new Set(sandbox.targets.map(({ type }) => type))).toEqual(new Set(['number', 'sip', 'rtb']))
     expect(sandbox.numbers.map(({ e164 }: Json) => e164)).toEqual(SEEDED)
     for (const number of sandbox.numbers) expect(number.e164).toMatch(/^\+1\d{10}$/)
-    for (const campaign of sandbox.campaigns) expect(campaign.routingMode).toMatch(/^(priority|weighted)$/)
+    for (const campaign of sandbox.campaigns) expect(campaign.routingMode).toMatch(/^(priority|weighted|highest_bid)$/)
   })
 
   test('prints the address, the credentials and a curl line that works as printed', async () => {
@@ -140,16 +155,57 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     )
   })
 
+  test('routingKey and compatUrl get offers, on a number that no page shows', async () => {
+    const { baseUrl, routingKey, compatUrl, numbers, sessionToken } = server.sandbox
+    const publisher = createApiClient(() => baseUrl, routingKey)
+    const callerNumber = '+14155550161'
+    const post = (path: string, body: object) => publisher(`/api/rtb/v1/${path}`, { method: 'POST', body })
+    const pinged = await post('ping', { callerNumber })
+    expect(pinged.body, pinged.text).toMatchObject({ outcome: 'won' })
+    const posted = await post('post', { auctionId: pinged.body.auctionId, callerNumber })
+    const asked = await fetch(`${compatUrl}?CID=4155550162`)
+    const { phoneNumber }: Json = await asked.json()
+    const [first] = numbers
+    expect([posted.body.number, phoneNumber]).toEqual([first?.e164, first?.e164])
+    const { body } = await createApiClient(() => baseUrl, sessionToken)(`/api/tracking/numbers/${first?.id}`)
+    expect(body.number).toMatchObject({ e164: first?.e164, pool: null })
+  })
+
+  test('has pings that won with calls, ghosts, and no-bids, with bids of the simulated bidders', async () => {
+    const pings = await ask(`/api/v1/pings${queryString({ direction: 'inbound', pageSize: 200 })}`)
+    expect(pings.status, pings.text).toBe(200)
+    const seeded = pings.body.data.filter((row: Json) => row.campaign.name === 'Sold at auction')
+    const won = seeded.filter((row: Json) => row.outcome === 'won')
+    const details: readonly Json[] = await Promise.all(won.map(({ id }: Json) => ask(`/api/v1/pings/${id}`)))
+    const claimed = details.filter(({ body }) => body.call !== null)
+    expect([seeded.length, won.length, claimed.length]).toEqual([23, 18, 12])
+    const codes = seeded.flatMap((row: Json) => row.reason?.code ?? [])
+    expect(new Set(codes)).toEqual(new Set([1012, 1004, 1100]))
+    const bids = await ask(`/api/v1/pings${queryString({ direction: 'outbound', pageSize: 200 })}`)
+    const statuses = new Set(bids.body.data.map((row: Json) => row.status))
+    for (const status of ['claimed', 'lost', 'rejected', 'error']) expect(statuses).toContain(status)
+  })
+
   test('a later start opens a new session and keeps the key, the password and the data', async () => {
     const before = server.sandbox
     const rows = await everyRow(ask)
     await server.restart()
     const after = server.sandbox
-    const { baseUrl: _was, sessionToken: first, ...kept } = before
-    const { baseUrl: _is, sessionToken: second, ...still } = after
+    const { baseUrl: was, sessionToken: first, compatUrl: url, ...kept } = before
+    const { baseUrl: is, sessionToken: second, compatUrl: movedUrl, ...still } = after
     expect(still).toEqual(kept)
+    expect(movedUrl).toBe(url?.replace(was, is))
     expect(second).not.toBe(first)
     expect((await everyRow(ask)).rows).toEqual(rows.rows)
+    // The simulated bidders are asked at the address that the platform has now.
+    const auction = after.numbers.at(-1)
+    const console = createApiClient(() => server.baseUrl, second)
+    const bidUrls = new Set<string>()
+    for (const { id, name } of after.targets.filter(({ type }) => type === 'rtb')) {
+      const { body } = await console(`/api/tracking/targets/${id}`)
+      if (name.endsWith('exchange') && name !== 'Civic exchange') bidUrls.add(new URL(body.target.rtb.bidUrl).origin)
+    }
+    expect([auction?.e164, ...bidUrls]).toEqual([SEEDED.at(-1), is])
     for (const token of [first, second]) {
       const { status } = await createApiClient(() => server.baseUrl, token)('/api/tracking/calls')
       expect(status).toBe(200)
@@ -178,16 +234,9 @@ describe('a sandbox that has bought numbers', () => {
       }
       await server.restart()
       expect(server.sandbox.numbers.map(({ e164 }: Json) => e164)).toEqual([...SEEDED, ...bought])
-      const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
-      const block = readme.match(/^sandbox\(\) \{[\s\S]*?(?=^```)/m)?.[0] ?? ''
-      expect(block.match(/^curl/gm)).toHaveLength(2)
-      const script = block.replaceAll('var/sandbox.json', join(server.dataDir, 'sandbox.json'))
-      const { stdout } = await run('bash', ['-c', script.replaceAll(/^(?=curl)/gm, 'echo; ')])
-      const [placed, listed] = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
+      const [placed, listed, claiming, ping] = await runReadme(server.dataDir)
       expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
+      expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
     } finally {
       await server.dispose()
     }

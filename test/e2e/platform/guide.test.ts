@@ -3,12 +3,16 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { scopes } from '../../../src/domain/access/scopes.ts'
+import { NO_BIDS } from '../../../src/domain/auctions/no-bid.ts'
 import {
   API_KEY,
+  BID,
   CALL_LOG,
   IDEMPOTENCY,
   OPERATOR_GUESSES,
   PAGE,
+  PING,
+  PUBLISHER_RATE,
   RATE,
   REQUEST,
   REQUEST_LOG,
@@ -143,6 +147,7 @@ describe('the guide', () => {
       'paging',
       'idempotency',
       'rate-limits',
+      'real-time-bidding',
       'sandbox',
     ])
   })
@@ -197,10 +202,49 @@ describe('the guide', () => {
       `${RATE.userPerMinute} for each user`,
       `the last ${RATE.windowMs / 1_000} seconds`,
       `after ${SIGN_IN_FAILURES.pair} in ${SIGN_IN_FAILURES.minutes} minutes for one address from one source, ${SIGN_IN_FAILURES.address} for one address or ${SIGN_IN_FAILURES.source} from one source`,
+      `within tmaxMs (${PING.tmaxMs.min} to ${PING.tmaxMs.max}, ${PING.tmaxMs.default} unless you say otherwise)`,
+      `until expiresAt (at most ${BID.lifeSeconds} seconds)`,
+      `t may be off by ${PING.signatureSeconds} seconds`,
+      `A body has at most ${PING.bodyBytes / 1024} KB`,
+      `${PUBLISHER_RATE.minute.default} a minute, ${PUBLISHER_RATE.hour.default} an hour and ${PUBLISHER_RATE.day.default} a day`,
       `Wrong operator tokens: ${OPERATOR_GUESSES.perMinute} a minute`,
       `(${[...scopes].toSorted().join(', ')})`,
     ])
       expect(text).toContain(sentence)
+  })
+
+  it('names every reason for which a ping gets no offer, with its code', async () => {
+    const rows = tableOf(await htmlOf('/docs'), 'What it says')
+    expect(rows).toEqual(
+      Object.entries(NO_BIDS).map(([reason, { code, sentence }]) => [String(code), reason, sentence]),
+    )
+  })
+
+  it('signs a ping as a key that requires it takes it', async () => {
+    const html = await htmlOf('/docs')
+    const blocks = matches(html, /<code class="language-sh">([\s\S]*?)<\/code>/g).map(textOf)
+    const [first = ''] = blocks
+    const signed = blocks.find((block) => block.includes('SIGNING_SECRET')) ?? ''
+    const console = createApiClient(() => server.baseUrl, server.sandbox.sessionToken)
+    const [number] = server.sandbox.numbers
+    const lane = await console(`/api/tracking/campaigns/${number?.campaignId}/publishers/${number?.publisherId}`)
+    const place = `/api/publishers/keys/${lane.body.lane.key.id}`
+    const secret = await console(`${place}/signing-secret/rotate`, { method: 'POST', body: {} })
+    expect(secret.status, secret.text).toBe(200)
+    const require = (requireSignature: boolean) => console(place, { method: 'PATCH', body: { requireSignature } })
+    expect((await require(true)).status).toBe(200)
+    const answered = async (SIGNING_SECRET: string) => {
+      const script = `${first}\n${signed}`.replaceAll('var/sandbox.json', join(server.dataDir, 'sandbox.json'))
+      const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+      const { stdout } = await run('bash', ['-e', '-c', script], { env: { ...process.env, PATH, SIGNING_SECRET } })
+      return JSON.parse(stdout)
+    }
+    try {
+      expect((await answered('another')).error.code).toBe('invalid_signature')
+      expect(await answered(secret.body.signingSecret)).toMatchObject({ outcome: 'won' })
+    } finally {
+      expect((await require(false)).status).toBe(200)
+    }
   })
 
   it('shows the rate headers of the first request of a new key', async () => {

@@ -1,3 +1,4 @@
+import { NO_BIDS } from '../../../domain/auctions/no-bid.ts'
 import * as limits from '../../../domain/shared/limits.ts'
 import type { Mount } from '../../../kernel/query.ts'
 import type { ApiRoute } from '../../../ports/api.ts'
@@ -82,6 +83,10 @@ function tables({ routes, scopes }: GuideOptions): GuideValues {
       ['Destination', 'Result'],
       Object.entries(FAILING_DESTINATIONS).map(([destination, { result }]) => [code(destination), code(result)]),
     ),
+    noBids: markdownTable(
+      ['Code', 'Reason', 'What it says'],
+      Object.entries(NO_BIDS).map(([reason, { code: number, sentence }]) => [String(number), code(reason), sentence]),
+    ),
     endings: markdownTable(
       ['Ends with', 'The order'],
       Object.entries(endingMeanings).map(([name, meaning]) => [code(endingOf(name)), meaning]),
@@ -100,6 +105,7 @@ export function guideValues(options: GuideOptions): GuideValues {
     bytes: {
       body: kilobytes(limits.REQUEST.bodyBytes),
       credentialBody: kilobytes(limits.REQUEST.credentialBodyBytes),
+      pingBody: kilobytes(limits.PING.bodyBytes),
     },
     seconds: { rateWindow: limits.RATE.windowMs / 1_000 },
     script: { ringSeconds: RING_SECONDS, talkSeconds: TALK_SECONDS },

@@ -12,6 +12,7 @@ const SECTIONS = [
   'paging',
   'idempotency',
   'rate-limits',
+  'bidding',
   'sandbox',
 ] as const
 
