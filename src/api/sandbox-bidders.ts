@@ -62,18 +62,16 @@ function answerOf({ bidCents, destination, durationSeconds, expiresInSeconds }: 
     : { accept: true as const, bid: { amountCents: bidCents }, destination, durationSeconds, expiresInSeconds }
 }
 
-/** The simulated bidders: made by a user of a sandbox workspace, asked by anybody who knows the address. */
-export function sandboxBidderRoutes({
+/**
+ * The routes by which simulated bidders answer anybody who knows the address. Every process has them: where several share an address,
+ * one that asks a bidder asks itself.
+ */
+export function sandboxBidderAnswers({
   ops,
   clock,
-  random,
-  baseUrl,
 }: {
-  readonly ops: Pick<OperationalStore, 'get' | 'put'>
+  readonly ops: Pick<OperationalStore, 'get'>
   readonly clock: Clock
-  readonly random: Pick<Random, 'uuid'>
-  /** The address that clients use. */
-  readonly baseUrl: () => string
 }): readonly ApiRoute[] {
   const remembered = new LRUCache<string, SandboxBidder>(REMEMBERED)
   const asked = new LRUCache<string, number>({ max: REMEMBERED.max })
@@ -122,6 +120,20 @@ export function sandboxBidderRoutes({
     run: answer,
   })
 
+  return [asking('GET'), asking('POST')]
+}
+
+/** The route by which a user of a sandbox workspace makes simulated bidders. */
+export function sandboxBidderRoutes({
+  ops,
+  random,
+  baseUrl,
+}: {
+  readonly ops: Pick<OperationalStore, 'put'>
+  readonly random: Pick<Random, 'uuid'>
+  /** The address that clients use. */
+  readonly baseUrl: () => string
+}): readonly ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -142,7 +154,5 @@ export function sandboxBidderRoutes({
         return { status: 201, body: { url: `${baseUrl()}${sandboxBidderPath(bidderId)}` }, position: null }
       },
     },
-    asking('GET'),
-    asking('POST'),
   ]
 }

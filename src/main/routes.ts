@@ -12,7 +12,7 @@ import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { recordingRoutes } from '../api/recording-audio.ts'
 import { requireReadStore } from '../api/require-read-store.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
-import { sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
+import { sandboxBidderAnswers, sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
 import { sandboxLoadRoutes } from '../api/sandbox-load/load-routes.ts'
 import { createLoadStore } from '../api/sandbox-load/load-store.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
@@ -58,7 +58,7 @@ function simulatedRoutes(
   const unlimited = { ...desk, rates: NO_RATES }
   return [
     ...sandboxRoutes(calls),
-    ...sandboxBidderRoutes({ ops, clock, random, baseUrl }),
+    ...sandboxBidderRoutes({ ops, random, baseUrl }),
     ...sandboxLoadRoutes({
       ...calls,
       pings: createPingDesk(unlimited),
@@ -148,6 +148,7 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
     'command-api': prepared(requireReadStore(commandRoutes(config, parts), checkReadStore)),
     'auction-api': auctionRoutes(config, parts),
   } as const
+  const everywhere = parts.carrier.simulator ? sandboxBidderAnswers({ ops, clock }) : []
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))
-  return { served: ofRoles(true), elsewhere: ofRoles(false) }
+  return { served: [...ofRoles(true), ...everywhere], elsewhere: ofRoles(false) }
 }

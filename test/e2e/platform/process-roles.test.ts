@@ -81,6 +81,17 @@ describe.each(cases)('$what over $name', ({ setup, named }) => {
     }
   })
 
+  test('a simulated bidder answers from every process: one that asks it may ask itself', async () => {
+    const bidder = { name: 'Dusk', latencyMs: 0, bidCents: null }
+    const made = await ask('/api/sandbox/bidders', { method: 'POST', body: bidder })
+    expect(made.status, made.text).toBe(201)
+    const { pathname } = new URL(made.body.url)
+    for (const { baseUrl } of running) {
+      const answered = await createApiClient(() => baseUrl, null)(pathname, { method: 'POST', body: {} })
+      expect(answered.body, answered.text).toEqual({ accept: false, reason: 'No budget' })
+    }
+  })
+
   test('a write is answered only once it is readable, or says that it may not be', async () => {
     let written = 0
     let readable = 0
