@@ -21,12 +21,12 @@ const BIDDERS: Readonly<
   sunrise: {
     name: 'Sunrise exchange',
     buyer: 'acme',
-    answers: { name: 'Sunrise', latencyMs: 8, bidCents: 5_200, durationSeconds: 30 },
+    answers: { name: 'Sunrise', latencyMs: 8, bidCents: 5_200, durationSeconds: 30, expiresInSeconds: 20 },
   },
   noon: {
     name: 'Noon exchange',
     buyer: 'civic',
-    answers: { name: 'Noon', latencyMs: 5, bidCents: 6_100, failEvery: 3 },
+    answers: { name: 'Noon', latencyMs: 5, bidCents: 6_100, expiresInSeconds: 20, failEvery: 3 },
   },
   dusk: { name: 'Dusk exchange', buyer: 'civic', answers: { name: 'Dusk', latencyMs: 3, bidCents: null } },
 }
