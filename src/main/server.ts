@@ -4,6 +4,7 @@ import { createAuthenticator } from '../api/access.ts'
 import { createOperatorCheck } from '../api/operator-check.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
 import { scopes } from '../domain/access/scopes.ts'
+import { NO_BIDS } from '../domain/auctions/no-bid.ts'
 import { PING, REQUEST } from '../domain/shared/limits.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { START } from '../ports/event-log.ts'
@@ -55,6 +56,7 @@ export function openServer(
     routes: served,
     routesElsewhere: elsewhere,
     scopes,
+    noBids: Object.entries(NO_BIDS).map(([reason, { code, sentence }]) => ({ code, reason, sentence })),
     authenticate: createAuthenticator(
       readSide.credentials,
       clock,

@@ -28,6 +28,7 @@ import { registerIgnoredParameters } from './ignored-parameters.ts'
 import { mountRoute } from './mount.ts'
 import { createDocuments, type Documents } from './openapi/document.ts'
 import { mountOperations, type Operations } from './operations.ts'
+import type { NoBidText } from './pages/guide-values.ts'
 import { registerPages } from './pages/pages.ts'
 import { requireKnownRefusals } from './refusals.ts'
 
@@ -50,6 +51,8 @@ export interface HttpOptions extends Operations {
   readonly routesElsewhere?: readonly ApiRoute[]
   /** Scopes that an API key may have, for the guide; none by default. */
   readonly scopes?: readonly string[]
+  /** Why a publisher's ping gets no offer, for the guide; none by default. */
+  readonly noBids?: readonly NoBidText[]
   readonly authenticate: Authenticator
   readonly cursors: Cursors
   /** Newest log position that this process knows: the `svc-position` of a response to a credential without a position of its own. */
@@ -238,7 +241,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   acceptJson(server)
   registerRequestLog(server, options)
-  const { routesElsewhere = [], scopes = [] } = options
+  const { routesElsewhere = [], scopes = [], noBids = [] } = options
   const allowedMethods = trackAllowedMethods(server, routesElsewhere)
   registerOptions(server, send, allowedMethods)
   await registerProtections(server, options)
@@ -247,7 +250,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const declared = [...routes, ...routesElsewhere].filter(({ undocumented }) => !undocumented)
   const documents = createDocuments(options, declared)
   registerDocumentation(server, send, documents)
-  await registerPages(server, { ...options, routes: declared, scopes })
+  await registerPages(server, { ...options, routes: declared, scopes, noBids })
   mountOperations(server, send, {
     ...options,
     readiness: async () =>

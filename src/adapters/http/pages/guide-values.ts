@@ -1,4 +1,3 @@
-import { NO_BIDS } from '../../../domain/auctions/no-bid.ts'
 import * as limits from '../../../domain/shared/limits.ts'
 import type { Mount } from '../../../kernel/query.ts'
 import type { ApiRoute } from '../../../ports/api.ts'
@@ -7,11 +6,20 @@ import { FAILING_DESTINATIONS, RING_SECONDS, scriptedDial, TALK_SECONDS } from '
 import { NUMBER_ENDINGS, SEARCH_AREA_CODES } from '../../../ports/simulated-numbers.ts'
 import { refusals } from '../refusals.ts'
 
+/** Why a ping gets no offer: code, word and sentence. */
+export interface NoBidText {
+  readonly code: number
+  readonly reason: string
+  readonly sentence: string
+}
+
 /** What the guide is made from. */
 export interface GuideOptions {
   readonly routes: readonly Pick<ApiRoute, 'surface'>[]
   /** Scopes that an API key may have. */
   readonly scopes: readonly string[]
+  /** Why a publisher's ping gets no offer. */
+  readonly noBids: readonly NoBidText[]
 }
 
 /** What the guide names is taken from here: `{{limits.PAGE.max}}` in a text is the value at that path. */
@@ -71,7 +79,7 @@ const endingMeanings: Readonly<Record<keyof typeof NUMBER_ENDINGS, string>> = {
 
 const code = (text: string) => `\`${text}\``
 
-function tables({ routes, scopes }: GuideOptions): GuideValues {
+function tables({ routes, scopes, noBids }: GuideOptions): GuideValues {
   const served = new Set(routes.map(({ surface }) => surface))
   const rows = SURFACES.filter(({ surfaces }) => surfaces.some((surface) => served.has(surface))).map(({ row }) => row)
   return {
@@ -85,7 +93,7 @@ function tables({ routes, scopes }: GuideOptions): GuideValues {
     ),
     noBids: markdownTable(
       ['Code', 'Reason', 'What it says'],
-      Object.entries(NO_BIDS).map(([reason, { code: number, sentence }]) => [String(number), code(reason), sentence]),
+      noBids.map(({ code: number, reason, sentence }) => [String(number), code(reason), sentence]),
     ),
     endings: markdownTable(
       ['Ends with', 'The order'],
