@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
+import { auctionLoad } from '../test/bench/auction-load.ts'
 import { auctions } from '../test/bench/auctions.ts'
 import { busyWorkspace } from '../test/bench/busy-workspace.ts'
 import { callList } from '../test/bench/call-list.ts'
@@ -14,6 +15,7 @@ import { callsExport } from '../test/bench/export.ts'
 import { following } from '../test/bench/follow.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
+import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
 import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
@@ -28,6 +30,8 @@ const { positionals, values } = parseArgs({
     events: { type: 'string', default: '1000000' },
     /** Calls to list and to export. */
     calls: { type: 'string', default: '100000' },
+    /** Pings of a day, to list and to sum up. */
+    pings: { type: 'string', default: '1000000' },
     /** Past calls of a new workspace and of an old one. */
     past: { type: 'string', default: '10000,1000000' },
     /** Simulated hours of a busy ledger, and its calls per second. */
@@ -58,6 +62,8 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   snapshots: () => snapshots(Number(values.hours), Number(values.rate)),
   engine: instantCalls,
   auctions,
+  'auction-load': auctionLoad,
+  pings: () => pingLedgerFigures(Number(values.pings)),
   configuration,
   list: () => callList(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -19,12 +19,15 @@ export const BIDDERS = 10
 const BIDDER_MS = 20
 /** Publishers, each with a key: none reaches its rate. */
 export const KEYS = 40
+const OPERATOR_TOKEN = 'operator-token-of-the-auction-benchmark'
+/** An answer may come so much later than its time budget (ms). */
+const LATE_MS = 10
 /** No key reaches its rate. */
 const RATES = { ratePerMinute: 6_000, ratePerHour: 360_000, ratePerDay: 8_640_000 }
 
 /** What a process of the benchmark is: its part, and what it needs of the others. */
 export type AuctionPart =
-  | { readonly part: 'bidders' }
+  | { readonly part: 'bidders'; readonly hostile?: boolean }
   | { readonly part: 'bare'; readonly bidUrl: string; readonly directory: string; readonly eventBytes: number }
   | { readonly part: 'ours'; readonly bidUrl: string; readonly directory: string }
   | { readonly part: 'load' }
@@ -38,19 +41,52 @@ export interface Load {
   readonly seconds: number
   /** Requests a second; as many as there is room for without. */
   readonly rate?: number
+  readonly tmaxMs?: number
 }
 
 /** What a load measured: requests answered with 200, by second and latency (ms). */
 export interface LoadResult {
   readonly perSecond: number
   readonly failed: number
+  readonly answered: number
   readonly p50: number
   readonly p99: number
+  /** Answers later than the time budget and ten milliseconds. */
+  readonly late: number
 }
 
-async function openBidders(): Promise<string> {
+/** What hostile bidders do instead of answering. */
+const MISDEEDS: readonly ((response: ServerResponse) => void)[] = [
+  // Hangs.
+  () => undefined,
+  // Drips.
+  (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const timer = setInterval(() => response.write(' '), 50)
+    response.once('close', () => clearInterval(timer))
+  },
+  // Floods.
+  (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const more = () => {
+      while (!response.destroyed && response.write(FLOOD));
+    }
+    response.on('drain', more)
+    more()
+  },
+  // Resets.
+  (response) => response.destroy(),
+]
+const FLOOD = Buffer.alloc(64 * 1024, ' ')
+
+async function openBidders({ hostile = false }: { readonly hostile?: boolean }): Promise<string> {
+  let asked = 0
   const server = createServer((incoming, response) => {
     incoming.resume()
+    asked += 1
+    // Two in three misbehave, so that none fails so often in a row that it is no longer asked.
+    const misdeed = hostile && asked % 3 !== 0 ? MISDEEDS[asked % MISDEEDS.length] : undefined
+    if (misdeed) return misdeed(response)
     const amountCents = 1_000 + Number(incoming.url?.slice(1) ?? 0)
     setTimeout(() => {
       response.setHeader('content-type', 'application/json')
@@ -108,7 +144,7 @@ async function openBare({ bidUrl, directory, eventBytes }: Extract<AuctionPart, 
 }
 
 async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'ours' }>) {
-  const env = { DATA_DIR: directory, PORT: '0', SANDBOX_SEED: '0', EGRESS_ALLOW: '127.0.0.1/32' }
+  const env = { DATA_DIR: directory, PORT: '0', OPERATOR_TOKEN, SANDBOX_SEED: '0', EGRESS_ALLOW: '127.0.0.1/32' }
   const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
   const tenant = await createTenantWorkspace(app.writer, { name: 'Bench' })
   const secrets: string[] = []
@@ -138,7 +174,10 @@ async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'our
   const baseUrl = await app.listen()
   return {
     url: `${baseUrl}/api/rtb/v1/ping`,
-    workspaceId: tenant.workspaceId,
+    apiKey: tenant.key,
+    session: tenant.session,
+    operatorToken: OPERATOR_TOKEN,
+    baseUrl,
     bidderKeys: secrets.filter((_, n) => n % 2 === 0),
     fixedKeys: secrets.filter((_, n) => n % 2 === 1),
     app,
@@ -146,9 +185,9 @@ async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'our
 }
 
 /** Sends pings, each of another caller. */
-async function runLoad({ url, keys, connections, seconds, rate }: Load): Promise<LoadResult> {
+async function runLoad({ url, keys, connections, seconds, rate, tmaxMs }: Load): Promise<LoadResult> {
   let sent = Math.floor(Math.random() * 1_000_000)
-  const result = await autocannon({
+  const running = autocannon({
     url,
     method: 'POST',
     connections,
@@ -162,24 +201,32 @@ async function runLoad({ url, keys, connections, seconds, rate }: Load): Promise
           return {
             ...given,
             headers: { authorization: `Bearer ${keys[sent % keys.length]}`, 'content-type': 'application/json' },
-            body: JSON.stringify({ callerNumber: caller, callerState: 'NY', tags: { source: 'bench' } }),
+            body: JSON.stringify({ callerNumber: caller, callerState: 'NY', tags: { source: 'bench' }, tmaxMs }),
           }
         },
       },
     ],
   })
+  let late = 0
+  if (tmaxMs !== undefined)
+    running.on('response', (_client, _status, _bytes, ms) => {
+      if (ms > tmaxMs + LATE_MS) late += 1
+    })
+  const result = await running
   const { latency, duration } = result
   return {
     perSecond: result['2xx'] / duration,
     failed: result.non2xx + result.errors,
+    answered: result['2xx'],
     p50: latency.p50,
     p99: latency.p99,
+    late,
   }
 }
 
 async function main(part: AuctionPart): Promise<void> {
   const answer = (message: unknown) => process.send?.(message)
-  if (part.part === 'bidders') answer({ url: await openBidders() })
+  if (part.part === 'bidders') answer({ url: await openBidders(part) })
   if (part.part === 'bare') answer({ url: await openBare(part) })
   if (part.part === 'ours') {
     const { app, ...opened } = await openOurs(part)
@@ -187,7 +234,7 @@ async function main(part: AuctionPart): Promise<void> {
     process.on('message', async (what) => {
       if (what === 'memory') {
         global.gc?.()
-        answer({ rss: process.memoryUsage().rss })
+        answer({ bytes: process.memoryUsage().rss })
       } else {
         await app.close()
         process.exit(0)

@@ -26,5 +26,8 @@ declare module 'autocannon' {
     readonly non2xx: number
     readonly errors: number
   }
-  export default function autocannon(load: Load): Promise<Result>
+  interface Running extends Promise<Result> {
+    on(event: 'response', heard: (client: unknown, status: number, bytes: number, ms: number) => void): void
+  }
+  export default function autocannon(load: Load): Running
 }

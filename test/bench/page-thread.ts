@@ -1,23 +1,23 @@
+import { listPings } from '../../queries/auctions/list-pings.ts'
 import { openLocalFiles } from '../../src/adapters/files/local-files.ts'
 import { joinThread } from '../../src/main/read-side/threads.ts'
-import { columns } from '../../src/main/registry.ts'
+import { columns, projections } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
+import { withExpiredHidden } from '../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRequest } from '../../src/runtime/queries/query-runner.ts'
 import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { callPage } from './call-page.ts'
 
 const { start, serve } = joinThread()
 const store = await openReadStore(start.readStoreUrl)
-const views = withActiveBuilds(
-  withColumns(store, { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random }),
-  clock,
-)
+const parts = { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random }
+const views = withExpiredHidden(withActiveBuilds(withColumns(store, parts), clock), projections, clock)
 const runner = createQueryRunner({
-  queries: [callPage],
+  queries: [callPage, listPings],
   ports: queryPorts(views),
   positions: createCheckpointTracker(clock),
 })
