@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { askedText } from '../../src/domain/auctions/asked-targets.ts'
 import { auctionEvents, type AuctionHeld as Held } from '../../src/domain/auctions/auction.ts'
 import { type InboundPing, inboundPing, rowOfHeld, rowOfRefused } from '../../src/domain/auctions/inbound-ping.ts'
 import { PING_RETENTION_MS } from '../../src/domain/shared/limits.ts'
@@ -14,8 +15,8 @@ const doc = inboundPing.omit({ id: true, direction: true }).extend({
   seq: z.int(),
   atMs: z.int(),
   reasonCode: z.int().nullable(),
-  /** Targets that were asked for a price, and the one that won. */
-  askedIds: z.array(id).readonly(),
+  /** Targets that were asked for a price, and the one that won (`askedText`). */
+  asked: z.string().nullable(),
   /** The auction that made the offer. */
   offerId: id.nullable(),
   offerState,
@@ -37,7 +38,7 @@ function docOf(row: InboundPing, workspaceId: string, seq: number, held: Held | 
     seq,
     atMs: Date.parse(row.at),
     reasonCode: row.reason?.code ?? null,
-    askedIds: [...new Set(asked)],
+    asked: askedText(asked),
     offerId: offer?.auctionId ?? null,
     offerState: offer === null ? 'none' : offer.auctionId === auctionId ? 'open' : 'repeated',
     expiresMs: offer && Date.parse(offer.expiresAt),
@@ -55,6 +56,7 @@ const GROUPED = [
   'environment',
   'offerState',
   'elapsedMs',
+  'asked',
   'campaign.id',
   'publisher.id',
 ] as const
@@ -64,7 +66,8 @@ const { AuctionHeld, PingRefused, OfferClaimed, BidVoided } = auctionEvents
 /** One document for each ping of a publisher, by auction id: the row of the inbound ledger (Document 2, Inbound ping). */
 export const pingLedger = defineProjection({
   name: 'ping-ledger',
-  version: 1,
+  // 2: targets as one text.
+  version: 2,
   events: { AuctionHeld, PingRefused, OfferClaimed, BidVoided },
   doc,
   indexes: [

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
+import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
+import { isAsked } from '../../src/domain/auctions/asked-targets.ts'
 import { pingOutcome } from '../../src/domain/auctions/no-bid.ts'
 import { outboundStatus } from '../../src/domain/bidding/outbound-ping.ts'
 import { localMidnight } from '../../src/domain/shared/hours.ts'
 import { PING } from '../../src/domain/shared/limits.ts'
 import { DAY_MS } from '../../src/domain/shared/time.ts'
 import { zoneOrUtc } from '../../src/domain/shared/zones.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
 import { id, queryInstant, queryInteger } from '../../src/kernel/wire.ts'
@@ -75,6 +78,9 @@ export function selectWindow({ query, tenant, now }: Context<WindowQuery>): Wind
   return { fromMs, toMs }
 }
 
+/** The condition on the instant of the rows in a window. */
+export const inWindow = ({ fromMs, toMs }: Window) => ({ $gte: fromMs, $lt: toMs })
+
 /** A window in a response. */
 export const windowOf = ({ fromMs, toMs }: Window) => ({
   from: new Date(fromMs).toISOString(),
@@ -95,30 +101,63 @@ function statusCondition(status: PingQuery['status'], nowMs: number): Filter {
   return status === 'expired' ? { status: 'won', expiresMs: { $lte: nowMs } } : { status }
 }
 
-const NOTHING: Filter = { _id: '' }
-const REFERENCE = /^(?:AU|CA)-\d{10}$/
+/** What filters are resolved with. */
+type FilterViews = Pick<ReadStore, 'get' | 'find' | 'sum'>
 
-/** The rows that a search text names: an auction by reference or id, or a bid by id. */
-async function searchCondition(
-  views: Pick<ReadStore, 'get'>,
-  workspaceId: string,
-  { direction, q }: PingQuery,
-): Promise<Filter> {
-  const text = q?.trim() ?? ''
-  if (text === '') return {}
+const REFERENCE = /^(?:AU|CA)-\d{10}$/
+/** Rows that a search by reference finds at most: the requests of one auction, or of one call. */
+const FOUND_ROWS = 1_000
+
+/** The ids of the rows that a search text names: an auction by reference or id, or a bid by id. */
+async function foundIds(views: FilterViews, workspaceId: string, direction: PingDirection, text: string) {
+  const projection = direction === 'inbound' ? pingLedger : bidLedger
+  const idsOf = async (condition: Filter) =>
+    (await views.find(collectionOf(projection), { filter: { workspaceId, ...condition }, limit: FOUND_ROWS })).map(
+      (found) => found.id,
+    )
   const reference = text.toUpperCase()
-  if (REFERENCE.test(reference)) return direction === 'inbound' ? { ref: reference } : { 'auction.ref': reference }
+  if (REFERENCE.test(reference)) return idsOf({ [direction === 'inbound' ? 'ref' : 'auction.ref']: reference })
   const named = id.safeParse(text)
-  if (!named.success) return NOTHING
+  if (!named.success) return []
   const bid = await readOne(views, bidLedger, workspaceId, named.data)
-  if (direction === 'inbound') return { _id: bid?.auction.id ?? named.data }
-  return bid ? { _id: bid.id } : { 'auction.id': named.data }
+  if (direction === 'inbound') return [bid?.auction.id ?? named.data]
+  return bid ? [bid.id] : idsOf({ 'auction.id': named.data })
 }
 
-function ownConditions(query: PingQuery, nowMs: number): Filter {
+/** The rows that a search text names; all for none. They are found by their ids: a window would be read whole otherwise. */
+async function searchCondition(
+  views: FilterViews,
+  workspaceId: string,
+  { direction, q = '' }: PingQuery,
+): Promise<Filter> {
+  const text = q.trim()
+  return text === '' ? {} : { _id: { $in: await foundIds(views, workspaceId, direction, text) } }
+}
+
+/** The auctions of a window in which a target was asked for a price, or won; all without a target. */
+export async function askedCondition(
+  views: Pick<ReadStore, 'sum'>,
+  workspaceId: string,
+  window: Window,
+  targetId: string | undefined,
+): Promise<Filter> {
+  if (targetId === undefined) return {}
+  const filter = { workspaceId, atMs: inWindow(window) }
+  const groups = await views.sum(collectionOf(pingLedger), filter, ['asked'], [])
+  return { asked: { $in: groups.flatMap(({ key: [text = null] }) => (isAsked(text, targetId) ? [text] : [])) } }
+}
+
+/** The conditions on fields that one ledger alone has. */
+async function ownConditions(
+  views: FilterViews,
+  workspaceId: string,
+  window: Window,
+  query: PingQuery,
+  nowMs: number,
+): Promise<Filter> {
   const { direction, targetId, outcome, status, reasonCode } = query
   return direction === 'inbound'
-    ? { askedIds: targetId, outcome, reasonCode }
+    ? { outcome, reasonCode, ...(await askedCondition(views, workspaceId, window, targetId)) }
     : { 'target.id': targetId, rejectCode: reasonCode, ...statusCondition(status, nowMs) }
 }
 
@@ -129,7 +168,7 @@ export interface PingSelection extends Window {
 
 /** The rows that a query selects; a refusal that names the invalid field. */
 export async function selectPings(
-  views: Pick<ReadStore, 'get'>,
+  views: FilterViews,
   { query, tenant, now }: Context<PingQuery>,
 ): Promise<PingSelection | Refusal<'bad-request'>> {
   const problem = directionProblem(query)
@@ -141,11 +180,8 @@ export async function selectPings(
     workspaceId,
     'campaign.id': query.campaignId,
     'publisher.id': query.publisherId,
-    ...ownConditions(query, Date.parse(now)),
+    ...(await ownConditions(views, workspaceId, window, query, Date.parse(now))),
     ...(await searchCondition(views, workspaceId, query)),
   }
   return { ...window, filter }
 }
-
-/** The condition on the instant of the rows in a window. */
-export const inWindow = ({ fromMs, toMs }: Window) => ({ $gte: fromMs, $lt: toMs })

@@ -11,7 +11,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { readReferenced } from '../shared/documents.ts'
 import { nameReference } from '../shared/reference.ts'
-import { inWindow, pingWindowFilters, selectWindow, windowOf } from './ping-filter.ts'
+import { askedCondition, inWindow, pingWindowFilters, selectWindow, windowOf } from './ping-filter.ts'
 import {
   inboundFigures,
   inboundFiguresOf,
@@ -72,7 +72,7 @@ export const pingSummary = defineQuery({
       'campaign.id': campaignId,
       'publisher.id': publisherId,
     }
-    const pings = { ...shared, askedIds: targetId }
+    const pings = { ...shared, ...(await askedCondition(views, tenant.workspaceId, window, targetId)) }
     const bids = { ...shared, origin: 'publisher', 'target.id': targetId }
     const [inbound, noBidReasons, byTarget, byPublisher] = await Promise.all([
       inboundFiguresOf(views, pings),

@@ -22,7 +22,7 @@ export interface WriteTools {
   readonly positions: CheckpointTracker
   readonly projections: readonly AnyProjection[]
   /** Reads of the read store, for look-ups across workspaces. */
-  readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'>
+  readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count' | 'sum'>
   /** Lines of the call log, for the CSV export. */
   readonly callLines: (request: ExportBatchRequest) => Promise<CallsExportBatch>
   readonly carrier: () => Carrier

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { pingLedger } from '../../../projections/auctions/ping-ledger.ts'
+import { askedText, isAsked } from '../../../src/domain/auctions/asked-targets.ts'
 import { auction } from '../../../src/domain/auctions/auction.ts'
 import { PING_RETENTION_MS } from '../../../src/domain/shared/limits.ts'
 import { heldIn } from '../../support/fixtures/auctions.ts'
@@ -37,7 +38,7 @@ describe('a row of the inbound ledger', () => {
       targetsConsidered: 3,
       targetsSolicited: 2,
       bidsReceived: 2,
-      askedIds: [bidder1.id, bidder2.id],
+      asked: askedText([bidder2.id, bidder1.id]),
       offerId: auctionId(3),
       offerState: 'claimed',
       expiresMs: Date.parse(instantAfter(-500 + 60.02)),
@@ -120,7 +121,7 @@ describe('a row of the inbound ledger', () => {
       winningTarget: { bidId: null, name: 'Front desk' },
       targetsSolicited: 0,
       bidsReceived: 0,
-      askedIds: [held.offer?.target.id],
+      asked: held.offer?.target.id.slice(-12),
     })
   })
 
@@ -133,5 +134,21 @@ describe('a row of the inbound ledger', () => {
     const doc = pingLedger.doc.parse({ ...row(3), atMs })
     expect(pingLedger.expiresAt?.(doc)).toBe(atMs + PING_RETENTION_MS)
     expect(PING_RETENTION_MS).toBe(30 * 24 * 3_600_000)
+  })
+})
+
+describe('the targets of an auction as one text', () => {
+  it('is the same in any order, and null for none', () => {
+    expect(askedText([bidder1.id, bidder2.id, bidder1.id])).toBe(askedText([bidder2.id, bidder1.id]))
+    expect(askedText([])).toBeNull()
+  })
+
+  it('has each target, and no other', () => {
+    const text = askedText([bidder1.id])
+    expect([isAsked(text, bidder1.id), isAsked(text, bidder2.id), isAsked(null, bidder1.id)]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 })
