@@ -87,7 +87,7 @@ export function createPingDesk(desk: AuctionDesk) {
       occurredAt: instant(request.receivedMs),
       ref: auctionRef(seq),
       seq,
-      request: storedRequest(request, null),
+      request: storedRequest(request, { caller: null, isDisclosed: false }),
       elapsedMs: Math.max(0, clock.now() - request.receivedMs),
       protocol,
       environment: key.environment,
@@ -152,7 +152,7 @@ export function createPingDesk(desk: AuctionDesk) {
       ping,
       ref: auctionRef(seq),
       seq,
-      request: storedRequest(request, isDisclosed ? null : knownNumber(ping.caller)),
+      request: storedRequest(request, { caller: knownNumber(ping.caller), isDisclosed }),
       ...claims,
     }
     const context = publisherContext(found, request, auctionId, auctionId)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PingRequest } from '../../domain/auctions/auction.ts'
+import { createTextMask, type ShownCaller } from '../../domain/auctions/mask-caller.ts'
 import { type PingBody, pingBody } from '../../domain/auctions/ping.ts'
 import { PING, REQUEST, TEXT } from '../../domain/shared/limits.ts'
 import { escapeKey } from '../../kernel/proto-key.ts'
@@ -159,40 +160,13 @@ export function readCompatPing({ raw, query }: PublisherRequest): { readonly bod
   return { body: pingBody.parse(body) }
 }
 
-/** A field and its value, in JSON or a form. The bounds keep its evaluation linear. */
-const FIELD = /(["']?)([\w.-]{1,64})(\1\s{0,4}[=:]\s{0,4})("(?:[^"\\]|\\.){0,4096}"|[^&,}\s"]{1,4096})/g
-/** Names of fields whose values are credentials. */
-const CREDENTIAL = /authorization|passw|secret|token|api[_-]?key|signature|routing[_-]?key|credential/i
-const HIDDEN = '•••'
-
-/** A text without the values of fields that look like credentials. */
-export function withoutCredentials(text: string): string {
-  return text.replace(FIELD, (all, quote: string, name: string, between: string, value: string) => {
-    if (!CREDENTIAL.test(name)) return all
-    return `${quote}${name}${between}${value.startsWith('"') ? `"${HIDDEN}"` : HIDDEN}`
-  })
-}
-
-/** Digits in a row, with what may stand between them. */
-const DIGITS = /\+?\d[\d\s().%-]{5,30}\d/g
-
-/** A text in which a caller's number reads as its last four digits, however it is spelt. */
-export function withoutCaller(text: string, caller: string | null): string {
-  if (caller === null) return text
-  const national = caller.replace(/\D/g, '').slice(-10)
-  return text.replace(DIGITS, (spelt) =>
-    spelt.replace(/\D/g, '').includes(national) ? `${HIDDEN}${national.slice(-4)}` : spelt,
-  )
-}
-
 /** What a row shows of its request. */
-export function storedRequest({ requestId, ip, raw, query }: PublisherRequest, caller: string | null): PingRequest {
+export function storedRequest({ requestId, ip, raw, query }: PublisherRequest, shown: ShownCaller): PingRequest {
   const sent = raw.bytes.length > 0 ? textOf(raw.bytes) : new URLSearchParams(query).toString()
-  const hide = (text: string) => withoutCaller(withoutCredentials(text), caller)
   return {
     requestId,
     sourceIp: ip === '' ? null : ip,
     userAgent: headerOf(raw, 'user-agent')?.slice(0, PING.userAgent) ?? null,
-    body: sent === null || sent === '' ? null : hide(sent.slice(0, PING.storedBody)),
+    body: sent === null || sent === '' ? null : createTextMask(shown)(sent.slice(0, PING.storedBody)),
   }
 }

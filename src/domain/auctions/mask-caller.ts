@@ -15,14 +15,22 @@ export function shownNumber({ caller, isDisclosed }: ShownCaller): string | null
 
 /** Digits of a number that are compared: those of North America have ten without their country code. */
 const NATIONAL_DIGITS = 10
+/** A number, however it is punctuated. The bounds keep its evaluation linear. */
+const NUMBER = /(?:\+|%2B)?\(?\d(?:[\s().-]{0,3}\d){6,16}/gi
 
-/** Matches a number however it is punctuated, with or without its country code. */
-function patternOf(caller: string): RegExp {
-  const digits = caller.replace(/\D/g, '')
-  const [code, national] = [digits.slice(0, -NATIONAL_DIGITS), digits.slice(-NATIONAL_DIGITS)]
-  const spelt = (text: string) => [...text].join(String.raw`[\s().-]{0,3}`)
-  const before = code === '' ? '' : String.raw`(?:${spelt(code)}[\s().-]{0,3})?`
-  return new RegExp(String.raw`(?:\+|%2B)?\(?${before}${spelt(national)}`, 'gi')
+/** A field and its value, in JSON or a form. */
+const FIELD = /(["']?)([\w.-]{1,64})(\1\s{0,4}[=:]\s{0,4})("(?:[^"\\]|\\.){0,4096}"|[^&,}\s"]{1,4096})/g
+/** Names of fields whose values are credentials. */
+const CREDENTIAL = /authorization|passw|secret|token|api[_-]?key|signature|routing[_-]?key|credential/i
+const HIDDEN = '•••'
+
+/** A text without secrets as the platform issues them, and without the values of fields that are called as credentials are. */
+function withoutCredentials(text: string): string {
+  const fields = text.replace(FIELD, (all, quote: string, name: string, between: string, value: string) => {
+    if (!CREDENTIAL.test(name)) return all
+    return `${quote}${name}${between}${value.startsWith('"') ? `"${HIDDEN}"` : HIDDEN}`
+  })
+  return redactSecrets(fields)
 }
 
 /**
@@ -30,8 +38,9 @@ function patternOf(caller: string): RegExp {
  * digits unless the campaign discloses it.
  */
 export function createTextMask({ caller, isDisclosed }: ShownCaller): (text: string) => string {
-  if (caller === null || isDisclosed) return redactSecrets
-  const pattern = patternOf(caller)
+  if (caller === null || isDisclosed) return withoutCredentials
+  const national = caller.replace(/\D/g, '').slice(-NATIONAL_DIGITS)
   const masked = maskDestination(caller)
-  return (text) => redactSecrets(text).replace(pattern, masked)
+  const hide = (spelt: string) => (spelt.replace(/\D/g, '').includes(national) ? masked : spelt)
+  return (text) => withoutCredentials(text).replace(NUMBER, hide)
 }

@@ -14,6 +14,8 @@ test.each([
   ['CID=%2B13105550100&zip=90001', 'CID=•••0100&zip=90001'],
   ['3105550101', '3105550101'],
   ['rk_abcdefghijklmnop', 'rk_•••'],
+  ['{"password": "pw 1", "note": "x"}', '{"password": "•••", "note": "x"}'],
+  ['api_key=abc&zip=90001', 'api_key=•••&zip=90001'],
 ])('the text %j reads %j', (text, masked) => {
   expect(createTextMask(hidden)(text)).toBe(masked)
 })
