@@ -11,7 +11,7 @@ import { callerWindowsOfArrival } from '../../src/domain/routing/caller-windows.
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { PING } from '../../src/domain/shared/limits.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
-import { id } from '../../src/kernel/wire.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
 
 const input = z.object({
   ping,
@@ -24,6 +24,8 @@ const input = z.object({
   heldNumber: id.nullable().default(null),
   /** The caller's live offer on the lane. */
   repeats: repeatableOffer.nullable().default(null),
+  /** When it is decided, of a ping that the sandbox dates back; null: by the writer's clock. */
+  decidedAt: instant.nullable().default(null),
   /** The seed of an earlier run, in which bidders had to be asked. */
   seed: z.int().nullable().default(null),
   bids,
@@ -46,10 +48,17 @@ export const holdAuction = defineCommand({
     const windows = callerWindowsOfArrival(reads.workspace, sender, knownNumber(ping.caller))
     return callerLookups(reads.ledger, windows, ping.occurredAt)
   },
-  decide({ seed, bids: given = [], ...input }, state, { reads, lookUp, seed: drawn, now }) {
+  decide({ seed, decidedAt, bids: given = [], ...input }, state, { reads, lookUp, seed: drawn, now }) {
     if (state) return []
     const lastSeen = createLastSeen(reads.ledger, lookUp)
-    const decided = decideAuction({ ...reads, ...input, lastSeen, seed: seed ?? drawn, bids: given, now })
+    const decided = decideAuction({
+      ...reads,
+      ...input,
+      lastSeen,
+      seed: seed ?? drawn,
+      bids: given,
+      now: decidedAt ?? now,
+    })
     return 'targetIds' in decided ? refuseUnasked(decided) : [{ type: 'AuctionHeld', data: decided }]
   },
 })

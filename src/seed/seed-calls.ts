@@ -70,10 +70,16 @@ function callsFrom(random: () => number): readonly SeedCall[] {
   })
 }
 
+/** So many instants (ms), evenly over the seven days before one. */
+export function seedInstants(now: number, count: number): readonly number[] {
+  const start = localMidnight(TIMEZONE, now, 6)
+  const every = (now - QUIET_MS - start) / count
+  return Array.from({ length: count }, (_, n) => start + Math.round(every * n))
+}
+
 /** The calls of the seven days before an instant (ms), oldest first, with their arrivals (ISO). Deterministic. */
 export function seedCalls(now: number): readonly (SeedCall & { readonly at: string })[] {
   const calls = callsFrom(createRandom(SEED))
-  const start = localMidnight(TIMEZONE, now, 6)
-  const every = (now - QUIET_MS - start) / calls.length
-  return calls.map((call, n) => ({ ...call, at: new Date(start + Math.round(every * n)).toISOString() }))
+  const instants = seedInstants(now, calls.length)
+  return calls.map((call, n) => ({ ...call, at: new Date(instants[n] ?? now).toISOString() }))
 }

@@ -6,14 +6,16 @@ import { auction } from '../domain/auctions/auction.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import { laneId } from '../domain/supply/lane.ts'
 import { isRefusal } from '../kernel/refusal.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
+import { createOffers } from '../reactions/offers.ts'
 import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
 import { AUCTION_NUMBER } from './seed-auctions.ts'
+import { seedInstants } from './seed-calls.ts'
 import { BLOCKED_CALLER } from './seed-world.ts'
 
 /** What a publisher does after a ping that it has won. */
-type After = 'posts and calls' | 'calls' | 'posts' | 'nothing'
-const POSTS: ReadonlySet<After> = new Set<After>(['posts', 'posts and calls'])
-const CALLS: ReadonlySet<After> = new Set<After>(['calls', 'posts and calls'])
+type After = 'calls' | 'posts' | 'nothing'
 /** Line of the first caller: 555-0100. */
 const FIRST_CALLER = 100
 
@@ -29,9 +31,8 @@ const times = (count: number, ping: SeedPing) => Array.from({ length: count }, (
 
 /** Wins with calls, ghosts, and no-bids. */
 const PINGS: readonly SeedPing[] = [
-  ...times(6, { form: 'ping', after: 'posts and calls' }),
-  ...times(3, { form: 'ping', after: 'calls' }),
-  ...times(3, { form: 'single step', after: 'calls' }),
+  ...times(6, { form: 'ping', after: 'calls' }),
+  ...times(6, { form: 'single step', after: 'calls' }),
   ...times(2, { form: 'ping', after: 'posts' }),
   ...times(4, { form: 'ping', after: 'nothing' }),
   ...times(3, { form: 'ping', floorCents: 1_000_000, after: 'nothing' }),
@@ -39,13 +40,41 @@ const PINGS: readonly SeedPing[] = [
   { form: 'single step', caller: '555', after: 'nothing' },
 ]
 
+/** Mixes the kinds of pings over the days; it has no divisor in common with their number. */
+const STRIDE = 7
+
 /** What plays the pings: the desk of the publishers' routes, and calls. */
 export interface PingPlayer {
   readonly desk: AuctionDesk
-  /** Places a call that arrives now. */
-  readonly call: (name: string, call: { readonly to: string; readonly from: string }) => Promise<unknown>
+  /** Where offers are kept. */
+  readonly ops: Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'>
+  /** Plays a call that arrived at an instant (ISO). */
+  readonly call: (
+    name: string,
+    call: { readonly to: string; readonly from: string; readonly at: string },
+  ) => Promise<unknown>
   /** The id of a name, the same at each start. */
   readonly idOf: (name: string) => string
+}
+
+/** How long after a won ping its call arrives (ms). */
+const CALL_AFTER_MS = 4_000
+/** How long the claim of a past offer is kept, so that its call finds it (ms). */
+const KEPT_MS = 60_000
+
+/** The desk as it was some time ago (ms): its clock is set back, and the claims of its offers are kept until their calls are played. */
+function deskBefore({ desk, ops }: PingPlayer, ms: number): AuctionDesk {
+  const { clock } = desk
+  const past: Clock = {
+    now: () => clock.now() - ms,
+    schedule: (instantMs, wake) => clock.schedule(instantMs + ms, wake),
+  }
+  const keeping: PingPlayer['ops'] = {
+    ...ops,
+    put: (key, value, expiresAt) => ops.put(key, value, expiresAt && Math.max(expiresAt, clock.now() + KEPT_MS)),
+  }
+  const offers = createOffers({ ops: keeping, clock: past, writer: desk.writer })
+  return { ...desk, offers, clock: past, rates: NO_RATES, isDatedBack: true }
 }
 
 const NO_BODY = new Uint8Array()
@@ -77,7 +106,7 @@ async function keyOf({ writer }: AuctionDesk, workspaceId: string, lane: SeedLan
 
 /** Plays a ping, and what follows when it wins. */
 async function playPing(
-  { desk, call, idOf }: PingPlayer,
+  { desk, call, idOf }: Pick<PingPlayer, 'desk' | 'call' | 'idOf'>,
   found: PublisherKey,
   { form, after, floorCents = null, caller: from }: SeedPing & { readonly caller: string },
   name: string,
@@ -90,25 +119,30 @@ async function playPing(
       : await pings.judge(found, singleStepOf(desk, name, from), 'rtb_v1_compat', readCompatPing)
   if (isRefusal(judged)) throw new Error(`A seed ping was refused: ${judged.refused}.`)
   if (!judged.held.offer) return
-  if (POSTS.has(after)) {
+  if (after === 'posts') {
     const post = createPostDesk(desk, null)
     const posted = await post(found, requestOf(desk, name, { auctionId, callerNumber: from }))
     if (isRefusal(posted)) throw new Error(`A seed post was refused: ${posted.refused}.`)
   }
-  if (CALLS.has(after)) await call(name, { to: AUCTION_NUMBER, from })
+  const at = new Date(Date.parse(judged.held.ping.occurredAt) + CALL_AFTER_MS).toISOString()
+  if (after === 'calls') await call(name, { to: AUCTION_NUMBER, from, at })
 }
 
 /**
- * Plays pings of the seeded lane, dated at the start: bidders are asked when an auction is held, so none can be dated back. A ping that
- * an earlier start has played is not played again.
+ * Plays the pings of the seeded lane, over the days of the seeded calls. Those that are posted get no call: the time of a past post is
+ * up at once. A ping that an earlier start has played is not played again.
  * @throws Error when one is refused; LogUnavailable, StoreUnavailable
  */
 export async function playPings(player: PingPlayer, workspaceId: string, lane: SeedLane): Promise<void> {
-  const unlimited = { ...player, desk: { ...player.desk, rates: NO_RATES } }
-  for (const [n, ping] of PINGS.entries()) {
-    const name = `ping ${n}`
-    if (await player.desk.writer.stateOf(auction, player.idOf(name), workspaceId)) continue
-    const caller = ping.caller ?? `+1415555${String(FIRST_CALLER + n).padStart(4, '0')}`
-    await playPing(unlimited, await keyOf(player.desk, workspaceId, lane), { ...ping, caller }, name)
+  const { desk, call, idOf } = player
+  const instants = seedInstants(desk.clock.now(), PINGS.length)
+  for (const [n, atMs] of instants.entries()) {
+    const place = (n * STRIDE) % PINGS.length
+    const ping = PINGS[place]
+    const name = `ping ${place}`
+    if (!ping || (await desk.writer.stateOf(auction, idOf(name), workspaceId))) continue
+    const caller = ping.caller ?? `+1415555${String(FIRST_CALLER + place).padStart(4, '0')}`
+    const past = { desk: deskBefore(player, desk.clock.now() - atMs), call, idOf }
+    await playPing(past, await keyOf(desk, workspaceId, lane), { ...ping, caller }, name)
   }
 }

@@ -20,7 +20,6 @@ import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -40,8 +39,6 @@ const OWNER_EMAIL = 'owner@sandbox.example'
 const FIRST_EVENTS = 10
 /** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
 const CATCH_UP_MS = 50_000
-/** How fast the call of a won ping is played, which arrives now: it is over within a second. */
-const LIVE_SPEED = 1_000
 /** Maximum wait (ms) until the session of `sandbox.json` can be used. */
 const SESSION_WAIT_MS = 5_000
 
@@ -88,7 +85,7 @@ export interface SeedPlatform {
   readonly auctions: AuctionPorts
   /** What pings are judged with. */
   readonly desk: AuctionDesk
-  readonly ops: Pick<OperationalStore, 'put'>
+  readonly ops: PingPlayer['ops']
 }
 
 /** Settings of the seed. */
@@ -218,8 +215,8 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     if (config.seedCalls && simulator) {
       const playOnce = createPlayer(app, simulator, workspaceId)
       await playWeek(app, playOnce, world.dial)
-      const arrives: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'live', speed: LIVE_SPEED })
-      await playPings({ desk, call: arrives, idOf }, workspaceId, lane)
+      const playCallOf: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'instant' })
+      await playPings({ desk, ops, call: playCallOf, idOf }, workspaceId, lane)
     }
   }
   const before = await writer.stateOf(workspace, workspaceId)

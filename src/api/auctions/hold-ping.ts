@@ -31,6 +31,8 @@ export interface AuctionDesk extends AuctionPorts {
   readonly onKeyUse: (use: { readonly workspaceId: string; readonly keyId: string; readonly at: string }) => void
   readonly clock: Clock
   readonly random: Pick<Random, 'uuid'>
+  /** Whether auctions are decided at the time of `clock`, which the sandbox sets back, and not at that of the writer. */
+  readonly isDatedBack?: boolean
 }
 
 /** An auction that was held, up to the position of its event. */
@@ -67,7 +69,7 @@ function namesOf({ key, configured }: PublisherKey): Pick<Ping, 'campaign' | 'pu
 
 /** Creates what judges pings. */
 export function createPingDesk(desk: AuctionDesk) {
-  const { writer, effects, offers, rates, rows, nextNumber, onKeyUse, clock, random } = desk
+  const { writer, effects, offers, rates, rows, nextNumber, onKeyUse, clock, random, isDatedBack = false } = desk
 
   /** Writes a row of a request that was refused before it was judged: of a key, at most as many a minute as its rate allows pings. */
   async function writeRefusal(
@@ -155,10 +157,12 @@ export function createPingDesk(desk: AuctionDesk) {
       request: storedRequest(request, { caller: knownNumber(ping.caller), isDisclosed }),
       ...claims,
     }
+    const decidedAt = () => (isDatedBack ? instant(clock.now()) : null)
     const context = publisherContext(found, request, auctionId, auctionId)
     const outcome = await decideWithBids(
       (question) => desk.askBidders(workspaceId, question),
-      (bids, seed) => writer.handle(holdAuction, { ...asked, ...bidsField(bids), seed }, context),
+      (bids, seed) =>
+        writer.handle(holdAuction, { ...asked, ...bidsField(bids), seed, decidedAt: decidedAt() }, context),
     )
     if (isRefusal(outcome)) throw new Error(`The auction was refused: ${outcome.refused}`)
     const held = appendedDataOf(auctionEvents, outcome.events, 'AuctionHeld')

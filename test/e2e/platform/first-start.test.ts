@@ -172,16 +172,19 @@ describe.each(storeSetups)('first start over $name', (setup) => {
   })
 
   test('has pings that won with calls, ghosts, and no-bids, with bids of the simulated bidders', async () => {
-    const pings = await ask(`/api/v1/pings${queryString({ direction: 'inbound', pageSize: 200 })}`)
+    const pings = await ask(`/api/v1/pings${queryString({ ...WIDE, direction: 'inbound', pageSize: 200 })}`)
     expect(pings.status, pings.text).toBe(200)
     const seeded = pings.body.data.filter((row: Json) => row.campaign.name === 'Sold at auction')
     const won = seeded.filter((row: Json) => row.outcome === 'won')
     const details: readonly Json[] = await Promise.all(won.map(({ id }: Json) => ask(`/api/v1/pings/${id}`)))
     const claimed = details.filter(({ body }) => body.call !== null)
     expect([seeded.length, won.length, claimed.length]).toEqual([23, 18, 12])
+    for (const { body } of claimed) expect(body.call).toMatchObject({ status: 'completed', converted: true })
+    expect(new Set(seeded.map(({ at }: Json) => at.slice(0, 10))).size).toBeGreaterThan(5)
+    expect(Math.max(...seeded.map(({ elapsedMs }: Json) => elapsedMs))).toBeLessThan(10_000)
     const codes = seeded.flatMap((row: Json) => row.reason?.code ?? [])
     expect(new Set(codes)).toEqual(new Set([1012, 1004, 1100]))
-    const bids = await ask(`/api/v1/pings${queryString({ direction: 'outbound', pageSize: 200 })}`)
+    const bids = await ask(`/api/v1/pings${queryString({ ...WIDE, direction: 'outbound', pageSize: 200 })}`)
     const statuses = new Set(bids.body.data.map((row: Json) => row.status))
     for (const status of ['claimed', 'lost', 'rejected', 'error']) expect(statuses).toContain(status)
   })
@@ -211,6 +214,17 @@ describe.each(storeSetups)('first start over $name', (setup) => {
       expect(status).toBe(200)
     }
   })
+})
+
+test('the commands of the README answer what it says right after a first start', async () => {
+  const server = await startServer({ ...freshEnvironment(embeddedStores), SANDBOX_SEED: '1' })
+  try {
+    const [placed, listed, claiming, ping] = await runReadme(server.dataDir)
+    expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
+    expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
+  } finally {
+    await server.dispose()
+  }
 })
 
 describe('a sandbox that has bought numbers', () => {
