@@ -1,6 +1,7 @@
 import { holdAuction } from '../../commands/auctions/hold-auction.ts'
 import { pingStory } from '../../projections/auctions/ping-story.ts'
 import { auction, auctionEvents } from '../domain/auctions/auction.ts'
+import { decidedAt } from '../domain/auctions/ping-answer.ts'
 import { traceOf } from '../domain/auctions/ping-trace.ts'
 import { bidsField } from '../domain/routing/bids.ts'
 import { possibleStreamsOf } from '../kernel/entity.ts'
@@ -26,7 +27,7 @@ function auctionInput({ events }: RecordedDecision) {
   const { ping, ref, seq, request, bids = [], inputs } = held
   // `seed` is an input of the command's context.
   const { seed: _seed, ...claims } = inputs
-  return { ping, ref, seq, request, ...claims, ...bidsField(bids) }
+  return { ping, ref, seq, request, decidedAt: decidedAt(held), ...claims, ...bidsField(bids) }
 }
 
 /**

@@ -125,7 +125,7 @@ async function playPing(
     if (isRefusal(posted)) throw new Error(`A seed post was refused: ${posted.refused}.`)
   }
   const at = new Date(Date.parse(judged.held.ping.occurredAt) + CALL_AFTER_MS).toISOString()
-  if (after === 'calls') await call(name, { to: AUCTION_NUMBER, from, at })
+  if (after === 'calls') await call(`call of ${name}`, { to: AUCTION_NUMBER, from, at })
 }
 
 /**

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { embeddedStores, freshEnvironment, type Server, startServer, storeSetups } from '../../support/e2e/server.ts'
+import {
+  embeddedStores,
+  freshEnvironment,
+  runScript,
+  type Server,
+  startServer,
+  storeSetups,
+} from '../../support/e2e/server.ts'
 
 const run = promisify(execFile)
 
@@ -182,6 +189,8 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     for (const { body } of claimed) expect(body.call).toMatchObject({ status: 'completed', converted: true })
     expect(new Set(seeded.map(({ at }: Json) => at.slice(0, 10))).size).toBeGreaterThan(5)
     expect(Math.max(...seeded.map(({ elapsedMs }: Json) => elapsedMs))).toBeLessThan(10_000)
+    const { stdout, code } = await runScript(server.env, 'explain', claimed[0]?.body.ping.id)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/hold-auction: same .*All 1 decisions are reproduced\./s)])
     const codes = seeded.flatMap((row: Json) => row.reason?.code ?? [])
     expect(new Set(codes)).toEqual(new Set([1012, 1004, 1100]))
     const bids = await ask(`/api/v1/pings${queryString({ ...WIDE, direction: 'outbound', pageSize: 200 })}`)
