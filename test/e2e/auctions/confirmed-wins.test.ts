@@ -40,9 +40,10 @@ const desk = createLaneDesk(main)
 const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
 let log: AuctionLog
 let bidder: TestBidder
-let failures = 2
+let failures = 0
 beforeAll(async () => {
   log = await openAuctionLog(server, the.main.workspaceId)
+  failures = 2
   bidder = await startTestBidder({
     bid: (response) => response.end('{"accept":true,"bid":{"amountCents":1250},"destination":"+13125550188"}'),
     told: (response) => response.end(),

@@ -44,7 +44,7 @@ afterAll(() => log.close())
 const rowsOf = async ({ keyId }: PublisherLane): Promise<readonly Json[]> =>
   (await log.all('PingRefused')).filter((row) => row.keyId === keyId)
 
-/** The row of the ledger that a request adds. */
+/** The row that a request adds: as its event, which the ledger shows too. */
 async function rowOf(lane: PublisherLane, send: () => Promise<unknown>): Promise<Json> {
   const before = (await rowsOf(lane)).length
   await send()
@@ -53,7 +53,14 @@ async function rowOf(lane: PublisherLane, send: () => Promise<unknown>): Promise
     return found.length > before && found
   })
   expect(rows).toHaveLength(before + 1)
-  return rows.at(-1)
+  const row = rows.at(-1)
+  const { body } = await waitUntil('The ledger has the row', async () => {
+    const read = await main.rest(`/api/v1/pings/${row.ref}`)
+    return read.status === 200 && read
+  })
+  const { ref, outcome, statusCode, reason } = row
+  expect(body.ping).toMatchObject({ direction: 'inbound', ref, outcome, statusCode, reason, callerNumber: null })
+  return row
 }
 
 const UNREADABLE = { code: 1500, reason: 'internal', sentence: 'The body of the ping cannot be read.' }
