@@ -66,7 +66,7 @@ describe('a routing key', () => {
     expect(await statusOf(withKey(last).ping())).toBe(200)
   })
 
-  it('is dead once its lane is closed or its publisher terminated', async () => {
+  it('is dead once its publisher is terminated', async () => {
     const { ended } = the.lanes
     expect(await statusOf(by('ended').ping())).toBe(200)
     await desk.publisherStatus(ended, 'terminated')
