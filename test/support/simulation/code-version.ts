@@ -1,3 +1,4 @@
+import { auction } from '../../../src/domain/auctions/auction.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
@@ -120,14 +121,15 @@ export const nextCode: CodeVersion = {
     ...writer,
     handle: (command, input, context) => writer.handle(nextCommand(command), input, context),
     stateOf: (entity, id, workspaceId) => writer.stateOf(nextEntity(entity), id, workspaceId),
+    recentStateOf: (entity, id, maxAgeMs) => writer.recentStateOf(nextEntity(entity), id, maxAgeMs),
   }),
   views: (store) => withOwnDocuments(store, true, nextName),
 }
 
-/** The read models of calls, counters and money. Those of configuration alone need no simulation. */
+/** The read models of calls, pings, counters and money. Those of configuration alone need no simulation. */
 export function simulatedOf({ projections: all }: Pick<CodeVersion, 'projections'>): readonly AnyProjection[] {
   return all.filter(({ events }) =>
-    [ledger, call, wallet].some((entity) => Object.keys(entity.events).some((type) => type in events)),
+    [ledger, call, wallet, auction].some((entity) => Object.keys(entity.events).some((type) => type in events)),
   )
 }
 

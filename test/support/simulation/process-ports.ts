@@ -33,6 +33,7 @@ const TURNS: ReadonlySet<string> = new Set([
   'ops.claim',
   'ops.putIf',
   'ops.put',
+  'ops.delete',
   'ops.releaseClaim',
   'views.commit',
   'carrier.dial',

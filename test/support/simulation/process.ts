@@ -11,6 +11,8 @@ import type { CarrierNotice } from '../../../src/ports/carrier.ts'
 import type { CommandContext, CommandResult } from '../../../src/ports/command-handler.ts'
 import { START } from '../../../src/ports/event-log.ts'
 import type { NumberTools } from '../../../src/reactions/number-orders.ts'
+import { createOffers } from '../../../src/reactions/offers.ts'
+import type { AuctionPorts } from '../../../src/reactions/tools.ts'
 import { withColumns } from '../../../src/runtime/columns/column-store.ts'
 import { POOLS } from '../../../src/runtime/ownership/leases.ts'
 import { createOwnership } from '../../../src/runtime/ownership/ownership.ts'
@@ -26,6 +28,7 @@ import { noAuctions } from '../fixtures/no-auctions.ts'
 import { simulatedRandom } from './chance.ts'
 import { type CodeVersion, simulatedOf } from './code-version.ts'
 import { openPorts, type SharedPorts } from './process-ports.ts'
+import { createPublisherDesk, type PublisherDesk } from './publisher-desk.ts'
 import { processClock } from './time.ts'
 
 /** A bug that is put into a process from outside, to show that the simulation finds it. */
@@ -37,12 +40,14 @@ export interface Bug {
   readonly recovery?: (tools: NumberTools) => NumberTools
 }
 
-/** A process of the platform: writer, reactions, scheduled jobs, projections and queries over shared ports. */
+/** A process of the platform: writer, publishers' desk, reactions, scheduled jobs, projections and queries over shared ports. */
 export interface SimulatedProcess {
   readonly name: string
   readonly code: CodeVersion
   /** Identifies the process in its pending calls. */
   readonly owner: object
+  /** Takes the requests of publishers. */
+  readonly publishers: PublisherDesk
   /** Handles a notice of the carrier; resolves once its outcome is durable. */
   readonly listen: (notice: CarrierNotice) => Promise<void>
   readonly handle: (command: AnyCommand, input: unknown, call: CommandContext) => Promise<CommandResult | Refusal>
@@ -118,8 +123,9 @@ export function startProcess(
   const lookUp = lookUpIn(log, store, clock, code)
   const plain = code.writer(createStreamWriter({ log, ops, clock, random, lookUp, markEvery: MARK_EVERY }))
   const writer = withBug(withPoison(plain, ports.isPoisoned), bug)
+  const auctions: AuctionPorts = { ...noAuctions, offers: createOffers({ ops, clock, writer }) }
   const flow: PlatformEffects = createPlatformEffects({
-    auctions: noAuctions,
+    auctions,
     writer,
     carrier: () => carrier,
     clock,
@@ -170,6 +176,7 @@ export function startProcess(
     name,
     code,
     owner,
+    publishers: createPublisherDesk({ auctions, writer, effects: flow, ops, clock, random }),
     listen: flow.handleCarrierNotice,
     handle: flow.handle,
     ask: runner.run,

@@ -7,7 +7,9 @@ export interface Profile {
   /** The numbers of shards under which processes are started, in turn. */
   readonly shards: readonly number[]
   readonly calls: number
-  /** Seconds within which the calls are placed. */
+  /** Number of pings of publishers, beside their repetitions. */
+  readonly pings: number
+  /** Seconds within which the calls are placed, and the pings are sent. */
   readonly span: number
   /** Seconds for which faults continue afterwards: usage falls due two minutes after a call. */
   readonly aftermath: number
@@ -48,7 +50,8 @@ export function profileFrom(chance: Chance): Profile {
   const some = (most: number) => (calm || chance.odds(0.3) ? 0 : chance.between(1, 100) * (most / 100))
   return {
     processes: chance.among([1, 2, 2, 2, 3]),
-    calls: chance.between(5, 12),
+    calls: chance.between(4, 9),
+    pings: chance.between(2, 6),
     span: chance.among([5, 40, 120]),
     aftermath: chance.among([60, 60, 240]),
     actions: chance.between(4, 16),

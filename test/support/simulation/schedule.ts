@@ -3,6 +3,7 @@ import type { Random } from '../../../src/ports/random.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import type { SimulatedCarrier } from './carrier.ts'
 import type { Cluster } from './cluster.ts'
+import { createPublishers } from './publishers.ts'
 import { type RunContext, runAfter } from './run-context.ts'
 import type { PortName } from './steps.ts'
 import { someAction, someCaller } from './user-actions.ts'
@@ -13,7 +14,7 @@ const OUTAGES_MS = [500, 5_000, 60_000]
 /** How long (ms) a process stands still: too short to be taken for dead, and longer than that. */
 const STALLS_MS = [1_000, 6_000, 30_000]
 
-/** Schedules the calls, user actions and outages of a run. */
+/** Schedules the calls, pings, user actions and outages of a run. */
 export function scheduleRun(
   context: RunContext,
   { carrier, ids, cluster }: { readonly carrier: SimulatedCarrier; readonly ids: Random; readonly cluster: Cluster },
@@ -29,6 +30,15 @@ export function scheduleRun(
       carrier.place({ workspaceId: WORKSPACE, callId, to: chance.among(world.lines).e164, from: someCaller(chance) })
     })
   }
+  const publishers = createPublishers(context, {
+    retryUntilDone: cluster.retryUntilDone,
+    place(call) {
+      const callId = ids.uuid()
+      placed.push(callId)
+      carrier.place({ workspaceId: WORKSPACE, callId, ...call })
+    },
+  })
+  for (let n = 0; n < profile.pings; n += 1) runAfter(context, chance.pick(spanMs), publishers.ping)
   for (let n = 0; n < profile.actions; n += 1) {
     runAfter(context, chance.pick(spanMs + aftermathMs), () => {
       const { command, input } = someAction(chance, world, placed)

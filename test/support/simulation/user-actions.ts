@@ -10,10 +10,16 @@ import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { creditWallet } from '../../../commands/money/credit-wallet.ts'
 import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
+import { changeRoutingKey } from '../../../commands/supply/change-routing-key.ts'
+import { setLane } from '../../../commands/supply/set-lane.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { Chance } from './chance.ts'
 import type { SimulatedWorld } from './world.ts'
+
+/** The key of a new lane: lanes are open already, and keep theirs. */
+const SPARE_KEY = { prefix: 'rk_spare_key', hash: secretHash('rk_spare_key') }
 
 /** A command of a user. */
 export interface UserAction {
@@ -98,6 +104,21 @@ const ACTIONS: readonly ActionGenerator[] = [
     command: resetTargetCaps,
     input: { targetId: chance.among([...edited.targets, ...steady.targets]) },
   }),
+  (chance, { lanes }) => ({
+    command: changeRoutingKey,
+    input: {
+      keyId: chance.among(lanes).keyId,
+      changes: { environment: chance.among(['test', 'production', 'production']) },
+    },
+  }),
+  (chance, { lanes }) => {
+    const { campaignId, publisherId } = chance.among(lanes)
+    const terms = chance.among([
+      { payoutMode: 'fixed', payoutCents: 200 + 50 * chance.pick(3) },
+      { dailyCap: chance.pick(5), blockWhenCapped: chance.odds(0.8) },
+    ])
+    return { command: setLane, input: { campaignId, publisherId, terms, key: SPARE_KEY } }
+  },
   (chance) => ({ command: blockCaller, input: { callerNumber: someCaller(chance) ?? '+12125550199' } }),
   (chance) => ({
     command: creditWallet,

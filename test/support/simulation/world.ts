@@ -1,9 +1,13 @@
 import { createWorkspace } from '../../../commands/access/create-workspace.ts'
 import { creditWallet } from '../../../commands/money/credit-wallet.ts'
+import { assignNumber } from '../../../commands/supply/assign-number.ts'
+import { laneNumbers } from '../../../src/domain/auctions/lane-numbers.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import type { CommandContext } from '../../../src/ports/command-handler.ts'
+import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type CampaignLine, createWorkspaceBuilder } from '../e2e/world.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
@@ -17,6 +21,15 @@ export const SIMULATED_START = Date.UTC(2026, 10, 30, 23, 58)
 const CONFIGURED_AT = SIMULATED_START - 60_000
 const OPENING_CENTS = 40
 
+/** A lane of a publisher. */
+export interface SimulatedLane {
+  readonly campaignId: string
+  readonly publisherId: string
+  readonly keyId: string
+  /** Its numbers, in E.164. */
+  readonly numbers: readonly string[]
+}
+
 /** A workspace whose calls meet every kind of cap, failover, buffer and terms. It is the same in every run. */
 export interface SimulatedWorld {
   readonly lines: readonly CampaignLine[]
@@ -24,6 +37,8 @@ export interface SimulatedWorld {
   readonly steady: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
   readonly edited: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
   readonly publisherId: string
+  /** The lanes of the publisher, on which it pings. */
+  readonly lanes: readonly SimulatedLane[]
   /** The concurrency caps of the targets that are never edited. */
   readonly concurrency: ReadonlyMap<string, number>
   /** The events of the configuration. */
@@ -62,10 +77,25 @@ function createExecutor() {
   return { log, handle, token: (prefix: string) => `${prefix}${commands}` }
 }
 
+/** The lanes of a configuration. */
+function lanesOf(events: readonly RecordedEvent[]): readonly SimulatedLane[] {
+  const { lanes, numbers } = foldEvents(
+    workspace,
+    emptyFold(workspace),
+    events.filter(({ type }) => type in workspace.events),
+  ).state
+  return [...lanes.values()].map(({ campaignId, publisherId, keyId }) => ({
+    campaignId,
+    publisherId,
+    keyId: keyId ?? '',
+    numbers: [...laneNumbers({ numbers }, campaignId, publisherId)].map(({ e164 }) => e164),
+  }))
+}
+
 /** Builds the workspace through commands. */
 export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   const { log, handle, token } = createExecutor()
-  const { buyer, target, publisher, line } = createWorkspaceBuilder(handle, token)
+  const { buyer, target, publisher, line, number } = createWorkspaceBuilder(handle, token)
   await handle(createWorkspace, { name: 'Simulated', timezone: 'America/New_York', planId: 'scale', sandbox: true })
   await handle(creditWallet, { amountCents: OPENING_CENTS, reference: 'opening' })
 
@@ -88,8 +118,19 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   const publisherId = await publisher({ name: 'North' })
   const fixed = { publisherId, terms: { payoutMode: 'fixed', payoutCents: 300, dailyCap: 4 } }
   const shared = { publisherId, terms: { payoutMode: 'revshare', revsharePct: 37.5, maxPayoutCents: 400 } }
+  const tight = {
+    publisherId,
+    terms: { payoutMode: 'fixed', payoutCents: 250, concurrencyCap: 2, dailyCap: 5, dedupeWindowSeconds: 0 },
+  }
+  const waterfall = await line({ name: 'Waterfall' }, [single, scarce, pair, open], fixed)
+  const scarceLane = await line(
+    { name: 'Won calls', concurrencyCap: 3, hourlyCap: 6 },
+    [{ targetId: single, revenueOverrideCents: 700 }, pair, scarce, moody],
+    tight,
+  )
   const lines = [
-    await line({ name: 'Waterfall' }, [single, scarce, pair, open], fixed),
+    waterfall,
+    scarceLane,
     await line({ name: 'Buffered', bufferSeconds: 45, routingMode: 'weighted' }, [pair, sold, moody, rare], shared),
     await line(
       { name: 'Capped', dailyCap: 5, concurrencyCap: 2, repeatCallerPolicy: 'block', dedupeWindowSeconds: 90 },
@@ -100,11 +141,17 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
       [rare, sold, single, pair],
     ),
   ]
+  // Two lanes have a number to spare: one number is held for one hidden caller at a time.
+  for (const { campaignId } of [waterfall, scarceLane]) {
+    const { numberId } = await number()
+    await handle(assignNumber, { numberId, campaignId, publisherId })
+  }
   return {
     lines,
     steady: { targets: [single, scarce, pair, sold, rare], buyers: [acme, bright] },
     edited: { targets: [moody, open], buyers: [fickle] },
     publisherId,
+    lanes: lanesOf(log.events),
     concurrency: new Map([
       [single, 1],
       [pair, 2],
