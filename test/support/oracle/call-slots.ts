@@ -56,6 +56,20 @@ const newSlot = (at: string, countsOn: Slot['countsOn']): Writable<Slot> => ({
   capsReset: false,
 })
 
+/** Whose slots an accepted post holds until its call arrives. */
+interface Reserved {
+  readonly auctionId: string
+  readonly campaignId: string
+  readonly publisherId: string
+  readonly laneKeyId?: string | undefined
+  readonly targetId: string
+  readonly buyerId: string
+  readonly at: string
+}
+
+const laneIdOf = (campaignId: string | null, publisherId: string, laneKeyId: string | undefined) =>
+  [campaignId, publisherId, ...(laneKeyId ? [laneKeyId] : [])].join(':')
+
 /** What a dial adds to the counts at its claim. */
 function claimCounts({ target, buyer, occurredAt: at, capCountsOn }: Claim): readonly Count[] {
   if (capCountsOn !== 'claimed') return []
@@ -96,9 +110,10 @@ function createSlotIndex() {
   }
 }
 
-/** The slots of calls on campaigns, lanes, targets and buyers. Changes return what they add to the counts. */
+/** The slots of calls and accepted posts on campaigns, lanes, targets and buyers. Changes return what they add to the counts. */
 export function createCallSlots() {
   const calls = new Map<string, CallSlots>()
+  const reservations = new Map<string, readonly Writable<Slot>[]>()
   const { add, of: slotsOf } = createSlotIndex()
 
   function dial(callId: string, claim: Claim): readonly Count[] {
@@ -133,8 +148,21 @@ export function createCallSlots() {
       const admission = { campaign: newSlot(at, 'admitted'), lane: newSlot(at, 'admitted') }
       calls.set(callId, { ...admission, dial: null })
       add('campaign', campaignId ?? '', admission.campaign)
-      if (publisherId !== null)
-        add('lane', [campaignId, publisherId, ...(laneKeyId ? [laneKeyId] : [])].join(':'), admission.lane)
+      if (publisherId !== null) add('lane', laneIdOf(campaignId, publisherId, laneKeyId), admission.lane)
+    },
+    /** A post holds a slot of its campaign, lane, target and buyer, which counts nowhere. */
+    reserve({ auctionId, campaignId, publisherId, laneKeyId, targetId, buyerId, at }: Reserved): void {
+      const held = (kind: SubjectKind, id: string) => add(kind, id, newSlot(at, 'connected'))
+      reservations.set(auctionId, [
+        held('campaign', campaignId),
+        held('lane', laneIdOf(campaignId, publisherId, laneKeyId)),
+        held('target', targetId),
+        held('buyer', buyerId),
+      ])
+    },
+    /** The slots of a post are free: its call has arrived, or will not come. */
+    endReservation(auctionId: string): void {
+      for (const slot of reservations.get(auctionId) ?? []) Object.assign(slot, { live: false, state: 'freed' })
     },
     dial,
     connect: (callId: string) => change(callId, () => ({ state: 'connected' })),

@@ -1,5 +1,6 @@
 import { type WorkspaceState, workspace } from '../../../src/domain/configuration/workspace.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
+import { laneId } from '../../../src/domain/supply/lane.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
@@ -19,7 +20,7 @@ const sentenceOf = (subject: string, { cap, limit, used, window }: CapUse): stri
 /** Caps that count calls: revenue may pass its cap with the last call that is taken. */
 const HARD_CAPS = ['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap', 'concurrencyCap'] as const
 
-/** No admission and no claim exceeds a cap of the configuration that was read for it, nor goes to what was paused in it. */
+/** No admission, no claim and no accepted post exceeds a cap of the configuration that was read for it, nor goes to what was paused in it. */
 export function capRule(): Rule {
   const book = createSlotBook()
   /** The configuration by revision of the workspace's stream. */
@@ -63,6 +64,26 @@ export function capRule(): Rule {
     return claim ? [...passed, ...judgeClaim(event, arrival.callId)] : passed
   }
 
+  /** A post takes a slot of every cap, of its lane's too where that refuses pings over its caps. */
+  function judgeReservation(event: RecordedEvent): readonly string[] {
+    const { auctionId, campaignId, publisherId, laneKeyId, targetId, buyerId, occurredAt } =
+      ledgerEvents.OfferReserved.parse(event.data)
+    const configuration = configurationOf(event)
+    const lane = configuration?.lanes.get(laneId(campaignId, publisherId))
+    const campaign = configuration?.campaigns.get(campaignId)
+    const [target, buyer] = [configuration?.targets.get(targetId), configuration?.buyers.get(buyerId)]
+    if (!lane || !campaign || !target || !buyer) return [`${auctionId} was posted on what did not exist`]
+    const laneKey = [campaignId, publisherId, ...(laneKeyId ? [laneKeyId] : [])].join(':')
+    const paused = [target, buyer].some(({ status }) => status !== 'active') || campaign.status !== 'live'
+    return [
+      ...(paused || !lane.active ? [`${auctionId} was posted though its target, campaign or lane was paused`] : []),
+      ...exceeded('campaign', campaignId, campaign, occurredAt),
+      ...(lane.blockWhenCapped ? exceeded('lane', laneKey, lane, occurredAt) : []),
+      ...exceeded('target', targetId, target, occurredAt),
+      ...exceeded('buyer', buyerId, buyer, occurredAt),
+    ]
+  }
+
   return {
     see(event) {
       if (event.type in workspace.events) {
@@ -70,6 +91,7 @@ export function capRule(): Rule {
         states[event.revision] = fold.state
       }
       book.apply(event)
+      if (event.type === 'OfferReserved') return judgeReservation(event)
       if (event.type === 'CallAdmitted') return judgeAdmission(event)
       return event.type === 'TargetClaimed' ? judgeClaim(event, claimed.parse(event.data).callId) : []
     },

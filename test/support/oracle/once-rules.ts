@@ -1,4 +1,5 @@
 import { simulatedCallEvents } from '../../../src/adapters/simulator/simulated-call.ts'
+import { auctionEvents } from '../../../src/domain/auctions/auction.ts'
 import { callEvents } from '../../../src/domain/calls/call.ts'
 import { walletEvents } from '../../../src/domain/money/wallet.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
@@ -57,10 +58,20 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const { callId, attempt } = TargetFailureCounted.parse(data)
     return [`failure ${callId}#${attempt}`]
   },
+  OfferReserved: ({ data }) => [`reservation of ${ledgerEvents.OfferReserved.parse(data).auctionId}`],
+  ReservationReleased: ({ data }) => [
+    `release of the reservation of ${ledgerEvents.ReservationReleased.parse(data).auctionId}`,
+  ],
+  AuctionHeld: ({ stream, data }) => [`auction ${stream}`, `number ${auctionEvents.AuctionHeld.parse(data).ref}`],
+  PingRefused: ({ stream, data }) => [`auction ${stream}`, `number ${auctionEvents.PingRefused.parse(data).ref}`],
+  OfferPosted: ofStream,
+  OfferClaimed: ofStream,
+  OfferExpired: ofStream,
+  WinConfirmed: ofStream,
   WalletCharged: ({ data }) => [`charge ${walletEvents.WalletCharged.parse(data).reference}`],
 }
 
-/** Everything happens once: each decision, dial, answer, end, settlement, count, conversion, recording and charge. */
+/** Everything happens once: each decision, dial, answer, end, settlement, count, conversion, recording, charge, auction and reservation. */
 export function onceRule(): Rule {
   const done = new Set<string>()
   return {

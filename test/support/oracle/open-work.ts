@@ -30,14 +30,43 @@ export function createOpenWork(): OpenWork {
   const changes = new Map<string, number>()
   const recounts = new Map<string, number>()
   const simulated = new Set<string>()
+  /** Auctions whose post was accepted, and those whose post has been recorded, or has ended. */
+  const [reserved, posted, over] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  /** Auctions that a call has claimed, in the ledger and on the auction. */
+  const [won, claimed] = [new Set<string>(), new Set<string>()]
   let fold = emptyFold(ledger)
 
   const lacks = (callId: string, ...types: readonly StepType[]) =>
     types.filter((type) => !steps.has(`${type} ${callId}`)).map((type) => `${callId} lacks ${type}`)
 
+  function decide({ data }: RecordedEvent): void {
+    const { callId, auction } = decision.parse(data).arrival
+    calls.add(callId)
+    if (auction) won.add(auction.id)
+  }
+
+  const without = (ids: ReadonlySet<string>, done: ReadonlySet<string>, what: string) =>
+    [...ids].filter((id) => !done.has(id)).map((id) => `The auction ${id} lacks ${what}`)
+
+  /** What is still to be done about offers: every accepted post is recorded and ends, and every claim is recorded. */
+  const openOffers = () => [
+    ...without(reserved, posted, 'OfferPosted'),
+    ...without(reserved, over, 'an end of its post'),
+    ...without(won, claimed, 'OfferClaimed'),
+    ...[...fold.state.reservations.keys()].map((id) => `The ledger holds slots for the auction ${id}`),
+  ]
+
   const on: Readonly<Record<string, (event: RecordedEvent) => unknown>> = {
-    CallAdmitted: ({ data }) => calls.add(decision.parse(data).arrival.callId),
-    CallRefused: ({ data }) => calls.add(decision.parse(data).arrival.callId),
+    CallAdmitted: decide,
+    CallRefused: decide,
+    OfferReserved: ({ data }) => reserved.add(ledgerEvents.OfferReserved.parse(data).auctionId),
+    OfferPosted: ({ stream }) => posted.add(parseStreamName(stream).id),
+    OfferExpired: ({ stream }) => over.add(parseStreamName(stream).id),
+    BidVoided: ({ stream }) => over.add(parseStreamName(stream).id),
+    OfferClaimed({ stream }) {
+      claimed.add(parseStreamName(stream).id)
+      over.add(parseStreamName(stream).id)
+    },
     CallEnded({ data }) {
       const { callId, usageDueAt } = callEvents.CallEnded.parse(data)
       if (usageDueAt) usageDueMs.set(callId, Date.parse(usageDueAt))
@@ -71,6 +100,7 @@ export function createOpenWork(): OpenWork {
         ...unpaid,
         ...behind.map(([callId, change]) => `${callId} lacks CallRecounted of change ${change}`),
         ...[...simulated].map((stream) => `${stream} is still simulated`),
+        ...openOffers(),
         ...live.map(([key, counter]) => `The ledger's ${key} has ${counter.live} live`),
         ...[...fold.state.calls.keys()].map((callId) => `${callId} is open in the ledger`),
       ]

@@ -2,8 +2,10 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type EventLog, START } from '../../../src/ports/event-log.ts'
 import { capRule } from './cap-rules.ts'
 import { walletRule } from './money.ts'
+import { offerRule } from './offer-rules.ts'
 import { capNoticeRule, noDialAfterEndRule, onceRule } from './once-rules.ts'
 import { createOpenWork } from './open-work.ts'
+import { promiseRule } from './promise-rule.ts'
 
 /** Every event of a workspace, in log order. */
 export async function eventsOf(log: EventLog, workspaceId: string): Promise<readonly RecordedEvent[]> {
@@ -19,7 +21,7 @@ export async function eventsOf(log: EventLog, workspaceId: string): Promise<read
 
 /** A second opinion on the log of one workspace, from the documents and without the product's rules. */
 export function createOracle() {
-  const rules = [capRule(), onceRule(), noDialAfterEndRule(), capNoticeRule(), walletRule()]
+  const rules = [capRule(), onceRule(), noDialAfterEndRule(), capNoticeRule(), walletRule(), offerRule(), promiseRule()]
   const work = createOpenWork()
   return {
     /** Takes in the next event; a sentence for each rule that it breaks. */

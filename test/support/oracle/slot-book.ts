@@ -32,6 +32,15 @@ export function createSlotBook() {
       const { callId, occurredAt, after } = recounted.parse(data)
       return slots.settle(callId, occurredAt, after)
     },
+    OfferReserved(data) {
+      const { occurredAt: at, ...reserved } = ledgerEvents.OfferReserved.parse(data)
+      slots.reserve({ ...reserved, at })
+      return []
+    },
+    ReservationReleased(data) {
+      slots.endReservation(ledgerEvents.ReservationReleased.parse(data).auctionId)
+      return []
+    },
     TargetCapsReset(data) {
       slots.resetCaps(ledgerEvents.TargetCapsReset.parse(data).targetId)
       return []

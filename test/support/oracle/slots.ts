@@ -3,13 +3,13 @@
  * is stored, each is counted over all slots whenever it is needed. Instants are ISO 8601 in UTC, amounts are cents.
  */
 
-/** One admission by a campaign and its lane, or one dial of a target and its buyer. */
+/** One admission by a campaign and its lane, one dial of a target and its buyer, or an accepted post on all four. */
 export interface Slot {
   /** The instant in whose windows it counts: of the arrival, or of the dial. */
   readonly at: string
   /** The point from which it counts (Document 1, `capCountsOn`); an admission counts at once. */
   readonly countsOn: 'admitted' | 'claimed' | 'connected' | 'converted'
-  /** A dial is held while it rings, and freed when nobody answers it. */
+  /** A dial is held while it rings, and freed when nobody answers it; a post is held until its call arrives or it ends. */
   readonly state: 'held' | 'connected' | 'freed'
   /** Whether its call is on the target, buyer, lane or campaign now. */
   readonly live: boolean
