@@ -8,6 +8,9 @@ const SEEDS = 100
 
 test.each([
   [bugs.forgottenCap, /over its dailyCap/],
+  [bugs.forgottenPosts, /had \d+ calls at once, over|took \d+ calls in/],
+  [bugs.forgottenReservation, /had \d+ calls at once, over|took \d+ calls in/],
+  [bugs.claimedTwice, /claimed the offer of \S+ which \S+ has claimed already/],
   [bugs.settledTwice, /CallSettled of call-\S+ happened twice/],
   [bugs.lostRelease, /is open in the ledger|has \d+ live/],
 ])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {

@@ -1,8 +1,11 @@
+import { reserveOffer } from '../../../commands/auctions/reserve-offer.ts'
 import { settleCall } from '../../../commands/calls/settle-call.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { routeCall } from '../../../commands/routing/route-call.ts'
 import type { WorkspaceState } from '../../../src/domain/configuration/workspace.ts'
+import { type LedgerState, releaseReservation } from '../../../src/domain/routing/ledger.ts'
+import { createWindowedMap } from '../../../src/kernel/windowed-map.ts'
 import type { Bug } from './process.ts'
 
 /** The configuration with the daily caps of all targets removed. */
@@ -26,17 +29,54 @@ const failOverIgnoringCaps: typeof failOver = {
   decide: (input, state, context) => failOver.decide(input, state, { ...context, reads: withoutCapsIn(context.reads) }),
 }
 
+/** A ledger without the slots that accepted posts hold. */
+const withoutHeldSlots = (state: LedgerState, now: string): LedgerState =>
+  [...state.reservations.keys()].reduce((left, auctionId) => releaseReservation(left, auctionId, now), state)
+
+const reserveIgnoringPosts: typeof reserveOffer = {
+  ...reserveOffer,
+  decide: (input, state, context) =>
+    state.reservations.has(input.offer.auctionId)
+      ? []
+      : reserveOffer.decide(input, withoutHeldSlots(state, context.now), context),
+}
+
+const routeIgnoringPosts: typeof routeCall = {
+  ...routeCall,
+  decide: (input, state, context) => routeCall.decide(input, withoutHeldSlots(state, context.now), context),
+}
+
+const routeIgnoringEnds: typeof routeCall = {
+  ...routeCall,
+  decide: (input, state, context) => routeCall.decide(input, { ...state, endedOffers: createWindowedMap() }, context),
+}
+
 const settleAgain: typeof settleCall = {
   ...settleCall,
   decide: (input, state, context) => settleCall.decide(input, state && { ...state, settled: null }, context),
 }
 
-/** Three seeded bugs of the kind that the simulation must find. The last two show under faults only. */
+/** Seeded bugs of the kind that the simulation must find. A settlement and a release go wrong under faults only. */
 export const bugs = {
   /** A claim checks every cap of a target except the daily one. */
   forgottenCap: {
     name: 'a claim that forgets a cap',
     commands: { 'route-call': routeIgnoringCaps, 'fail-over': failOverIgnoringCaps },
+  },
+  /** A post is accepted as if no other post held a slot. */
+  forgottenPosts: {
+    name: 'a post that ignores the slots of other posts',
+    commands: { 'reserve-offer': reserveIgnoringPosts },
+  },
+  /** A call takes slots that are held for posts, and does not give back those of its own. */
+  forgottenReservation: {
+    name: 'an arrival that ignores reservations',
+    commands: { 'route-call': routeIgnoringPosts },
+  },
+  /** A call claims an offer that another call has claimed, or whose post has ended. */
+  claimedTwice: {
+    name: 'an arrival that claims an offer which is over',
+    commands: { 'route-call': routeIgnoringEnds },
   },
   /** A call that is settled already is settled again by the next process. */
   settledTwice: {

@@ -36,9 +36,12 @@ export function createPublishers(
   function call({ lane, held, caller }: Lead, to: string | null): void {
     const number = to === null || chance.odds(0.15) ? chance.among(lane.numbers) : to
     const from = chance.odds(0.1) ? someCaller(chance) : caller
-    later(PAUSES_MS, () => place({ to: number, from }))
+    const pauseMs = chance.among(PAUSES_MS)
+    runAfter(context, pauseMs, () => place({ to: number, from }))
     trace(`${held.ref} is to be called for on ${number}`)
-    if (chance.odds(0.15)) later(PAUSES_MS, () => place({ to: chance.among(lane.numbers), from: caller }))
+    if (chance.odds(0.7)) return
+    const again = chance.odds(0.5) ? number : chance.among(lane.numbers)
+    runAfter(context, chance.odds(0.6) ? pauseMs : chance.among(PAUSES_MS), () => place({ to: again, from: caller }))
   }
 
   function post(lead: Lead): void {
@@ -85,7 +88,10 @@ export function createPublishers(
       const lane = chance.among(world.lanes)
       const callerNumber = chance.odds(0.05) ? 'call me' : chance.odds(0.2) ? null : someCaller(chance)
       const body = { callerNumber, ...(chance.odds(0.1) && { floorCents: 100 * chance.pick(6) }) }
-      send(lane, { keyId: lane.keyId, protocol: chance.among(['rtb_v1', 'rtb_v1', 'rtb_v1_compat']), body })
+      const protocol = chance.among(['rtb_v1', 'rtb_v1', 'rtb_v1_compat'] as const)
+      send(lane, { keyId: lane.keyId, protocol, body })
+      // Posts of two callers race for the last slot of a cap.
+      if (chance.odds(0.3)) send(lane, { keyId: lane.keyId, protocol, body: { callerNumber: someCaller(chance) } })
     },
   }
 }
