@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { recordArrival } from '../../../commands/calls/record-arrival.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { sleep } from '../../../src/kernel/async/sleep.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { Refusal } from '../../../src/kernel/refusal.ts'
@@ -10,6 +11,8 @@ import { runWorkers } from '../../../src/main/workers.ts'
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
 import type { CommandContext, CommandResult } from '../../../src/ports/command-handler.ts'
 import { START } from '../../../src/ports/event-log.ts'
+import { createBidders } from '../../../src/reactions/ask-bidders.ts'
+import { createWinConfirmer } from '../../../src/reactions/confirm-win.ts'
 import type { NumberTools } from '../../../src/reactions/number-orders.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
 import type { AuctionPorts } from '../../../src/reactions/tools.ts'
@@ -24,8 +27,8 @@ import { withExpiredHidden } from '../../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRunner } from '../../../src/runtime/queries/query-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { lookUpIn } from '../fixtures/look-up-in.ts'
-import { noAuctions } from '../fixtures/no-auctions.ts'
-import { simulatedRandom } from './chance.ts'
+import { createSimulatedEgress } from './bidders.ts'
+import { chanceFrom, simulatedRandom } from './chance.ts'
 import { type CodeVersion, simulatedOf } from './code-version.ts'
 import { openPorts, type SharedPorts } from './process-ports.ts'
 import { createPublisherDesk, type PublisherDesk } from './publisher-desk.ts'
@@ -93,6 +96,9 @@ const MARK_EVERY = 32
 /** Limits so low that every run makes, merges and drops segments. */
 const SMALL_COLUMNS = { memoryBytes: 32_768, segmentRows: 8, mergeRows: 4, pageRows: 3 }
 
+/** Bidders of the simulation have no headers to open. */
+const SECRETS = { unseal: (sealed: string) => sealed, mac: (purpose: string, text: string) => `${purpose} ${text}` }
+
 interface ProcessOptions {
   readonly name: string
   readonly code: CodeVersion
@@ -123,7 +129,13 @@ export function startProcess(
   const lookUp = lookUpIn(log, store, clock, code)
   const plain = code.writer(createStreamWriter({ log, ops, clock, random, lookUp, markEvery: MARK_EVERY }))
   const writer = withBug(withPoison(plain, ports.isPoisoned), bug)
-  const auctions: AuctionPorts = { ...noAuctions, offers: createOffers({ ops, clock, writer }) }
+  const configuration = (workspaceId: string) => writer.stateOf(workspace, workspaceId)
+  const outside = { egress: createSimulatedEgress(chanceFrom(seed), clock), secrets: SECRETS, configuration }
+  const auctions: AuctionPorts = {
+    askBidders: createBidders({ ...outside, random }),
+    confirmWin: createWinConfirmer({ ...outside, clock }),
+    offers: createOffers({ ops, clock, writer }),
+  }
   const flow: PlatformEffects = createPlatformEffects({
     auctions,
     writer,
@@ -169,7 +181,7 @@ export function startProcess(
   void start()
   const runner = createQueryRunner({
     queries,
-    ports: { views, ops, publicUrl: 'http://localhost', secrets: { unseal: (sealed) => sealed } },
+    ports: { views, ops, publicUrl: 'http://localhost', secrets: SECRETS },
     positions,
   })
   return {

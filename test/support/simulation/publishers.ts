@@ -1,3 +1,4 @@
+import { voidBid as voidBidCommand } from '../../../commands/auctions/void-bid.ts'
 import type { AuctionHeld } from '../../../src/domain/auctions/auction.ts'
 import { knownNumber } from '../../../src/domain/auctions/ping.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
@@ -6,7 +7,7 @@ import type { Retry } from './cluster.ts'
 import type { SentPing } from './publisher-desk.ts'
 import { type RunContext, runAfter } from './run-context.ts'
 import { someCaller } from './user-actions.ts'
-import type { SimulatedLane } from './world.ts'
+import { type SimulatedLane, simulatedCommandCall } from './world.ts'
 
 /** How long (ms) a publisher waits before it posts, calls or pings again: at once, and until after the end of an offer. */
 const PAUSES_MS = [0, 500, 5_000, 20_000, 55_000, 70_000]
@@ -58,10 +59,20 @@ export function createPublishers(
     })
   }
 
+  /** A person voids the bid that has won, where it was one. */
+  function voidBid({ held: { offer, ref } }: Lead): void {
+    if (!offer?.bidId) return
+    const { auctionId, bidId } = offer
+    retryUntilDone(`void of ${ref}`, ({ handle }) =>
+      handle(voidBidCommand, { auctionId, bidId }, simulatedCommandCall(`void-${auctionId}`)),
+    )
+  }
+
   /** What becomes of an offer: nothing, a post, a call without one; and perhaps the same ping once more. */
   function follow(lead: Lead, sent: SentPing): void {
     const { number } = lead.held.offer ?? {}
     if (chance.odds(0.25)) later(PAUSES_MS, () => send(lead.lane, sent))
+    if (chance.odds(0.1)) later(PAUSES_MS, () => voidBid(lead))
     if (chance.odds(0.2)) return
     if (sent.protocol === 'rtb_v1_compat' || chance.odds(0.2)) {
       call(lead, number?.e164 ?? null)

@@ -115,6 +115,20 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   const moody = await target(fickle, { name: 'Moody', dailyCap: 3, concurrencyCap: 2, durationThresholdSeconds: 10 })
   const open = await target(fickle, { name: 'Open', revenueCents: 1_500, dailyRevenueCapCents: 3_000 })
 
+  const bidder = (
+    name: string,
+    { rtb = {}, ...settings }: { readonly rtb?: object; readonly [name: string]: unknown } = {},
+  ) => {
+    const asked = {
+      bidUrl: 'https://bidder.example/bid',
+      destination: { type: 'number', value: '+13125550980' },
+      ...rtb,
+    }
+    return target(acme, { name, type: 'rtb', rtb: asked, revenueCents: null, ...settings })
+  }
+  const keen = await bidder('Keen bidder', { concurrencyCap: 1 })
+  const told = await bidder('Told bidder', { hourlyCap: 3, rtb: { confirmUrl: 'https://bidder.example/won' } })
+
   const publisherId = await publisher({ name: 'North' })
   const fixed = { publisherId, terms: { payoutMode: 'fixed', payoutCents: 300, dailyCap: 4 } }
   const shared = { publisherId, terms: { payoutMode: 'revshare', revsharePct: 37.5, maxPayoutCents: 400 } }
@@ -122,13 +136,14 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
     publisherId,
     terms: { payoutMode: 'fixed', payoutCents: 250, concurrencyCap: 2, dailyCap: 5, dedupeWindowSeconds: 0 },
   }
-  const waterfall = await line({ name: 'Waterfall' }, [single, scarce, pair, open], fixed)
+  const waterfall = await line({ name: 'Waterfall' }, [single, scarce, keen, pair, open], fixed)
   const scarceLane = await line(
     { name: 'Won calls', concurrencyCap: 3, hourlyCap: 6 },
     [{ targetId: single, revenueOverrideCents: 700 }, pair, scarce, moody],
     tight,
   )
   const lines = [
+    await line({ name: 'Highest bid', routingMode: 'highest_bid', dailyCap: 8 }, [keen, told, pair], shared),
     waterfall,
     scarceLane,
     await line({ name: 'Buffered', bufferSeconds: 45, routingMode: 'weighted' }, [pair, sold, moody, rare], shared),
@@ -148,12 +163,13 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   }
   return {
     lines,
-    steady: { targets: [single, scarce, pair, sold, rare], buyers: [acme, bright] },
+    steady: { targets: [single, scarce, pair, sold, rare, keen, told], buyers: [acme, bright] },
     edited: { targets: [moody, open], buyers: [fickle] },
     publisherId,
     lanes: lanesOf(log.events),
     concurrency: new Map([
       [single, 1],
+      [keen, 1],
       [pair, 2],
     ]),
     events: log.events,
