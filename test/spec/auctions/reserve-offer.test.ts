@@ -123,11 +123,19 @@ describe('the auction of a post', () => {
   })
 
   it('or in an expiry', () => {
-    expect(given(auction, begun).when(expireOffer, expiry).outcome).toEqual([])
     const posted = given(auction, begun).when(recordPost, post)
     given(auction, posted.events)
       .when(expireOffer, expiry)
       .gives([{ type: 'OfferExpired' }])
+    expect(given(auction, []).when(expireOffer, expiry).outcome).toEqual([])
+  })
+
+  it('or in an expiry that overtakes the record of its post', () => {
+    const expired = given(auction, begun).when(expireOffer, expiry)
+    expired.gives([{ type: 'OfferExpired' }])
+    given(auction, expired.events)
+      .when(recordPost, post)
+      .gives([{ type: 'OfferPosted' }])
   })
 })
 
