@@ -43,24 +43,9 @@ function promiseProblems({ held: { offer } }: MadeOffer, { terms: { promise } }:
   return same ? [] : [`with the promise ${JSON.stringify(promise)}`]
 }
 
-/** Live offers of two hidden callers that wait for their call on the same number. */
-function sharedNumber(offers: Iterable<MadeOffer>, { ping, offer }: AuctionHeld): readonly string[] {
-  if (ping.caller.kind !== 'hidden' || !offer?.number) return []
-  return [...offers].flatMap(({ held: other, end }) => {
-    const shares =
-      end === null &&
-      other.ping.caller.kind === 'hidden' &&
-      other.offer?.number?.id === offer.number?.id &&
-      other.offer !== null &&
-      other.offer.madeAt < offer.expiresAt &&
-      offer.madeAt < other.offer.expiresAt
-    return shares ? [`${ping.auctionId} and ${other.ping.auctionId} were offered ${offer.number?.e164} at once`] : []
-  })
-}
-
 /**
  * An offer is claimed by one call at most, inside its life, by its caller, on a number of its lane, with what was promised; its
- * slots are given back once, as the ledger says; and a number is held for one hidden caller at a time.
+ * slots are given back as the ledger says.
  */
 export function offerRule(): Rule {
   const offers = new Map<string, MadeOffer>()
@@ -93,9 +78,8 @@ export function offerRule(): Rule {
     AuctionHeld({ data }) {
       const held = auctionEvents.AuctionHeld.parse(data)
       if (held.outcome !== 'won' || held.ping.environment !== 'production') return []
-      const shared = sharedNumber(offers.values(), held)
       offers.set(held.ping.auctionId, { held, post: null, end: null })
-      return shared
+      return []
     },
     OfferReserved({ data }) {
       const post = ledgerEvents.OfferReserved.parse(data)

@@ -8,6 +8,7 @@ import { project } from '../fixtures/project.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import type { MemoryReadStore } from '../memory/read-store.ts'
 import { ledgerMoneyViolations, usageViolations } from '../oracle/money.ts'
+import { endedRepeats, missedRepeats, type SeenAnswer, sharedNumbers } from '../oracle/offers-at-hand.ts'
 import { eventsOf, type Oracle } from '../oracle/oracle.ts'
 import { partitionViolations } from '../oracle/partitions.ts'
 import { recordingViolations, rowViolations, storyViolations } from '../oracle/read-models.ts'
@@ -30,6 +31,8 @@ export interface FinishedRun {
   /** Number of calls that the carrier still has on the line. */
   readonly liveCalls: number
   readonly now: number
+  /** Answers to pings that publishers have seen; null where the clocks of the processes differ. */
+  readonly answers: readonly SeenAnswer[] | null
   /** Sends a query to a process that is still alive. */
   readonly ask: SimulatedProcess['ask']
 }
@@ -57,7 +60,7 @@ const unmarked = (documents: Documents): Documents =>
 
 /** Judges a run in which nothing is left to do: a sentence for each rule that was broken. */
 export async function auditRun(run: FinishedRun): Promise<readonly string[]> {
-  const { log, code, views, oracle, acknowledged, recorded, liveCalls, now, ask } = run
+  const { log, code, views, oracle, acknowledged, recorded, liveCalls, now, ask, answers } = run
   const events = (await eventsOf(log, WORKSPACE)).map(asCurrent)
   const collections = await readActiveCollections(views, code.projections)
   const documentsOf = (name: string) => views.all(collections.get(name) ?? '')
@@ -65,6 +68,7 @@ export async function auditRun(run: FinishedRun): Promise<readonly string[]> {
     ...oracle.lost(acknowledged),
     ...oracle.open(now),
     ...(liveCalls > 0 ? [`${liveCalls} calls are still on the line`] : []),
+    ...(answers ? [...missedRepeats(events, answers), ...endedRepeats(events), ...sharedNumbers(events)] : []),
     ...partitionViolations(events),
     ...usageViolations(events),
     ...ledgerMoneyViolations(events),

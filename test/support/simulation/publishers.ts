@@ -30,6 +30,7 @@ export function createPublishers(
   }: { readonly retryUntilDone: Retry; readonly place: (call: Pick<PlacedCall, 'to' | 'from'>) => void },
 ) {
   const { chance, world, trace } = context
+  let moments = 0
   const later = (pauses: readonly number[], run: () => void) => runAfter(context, chance.among(pauses), run)
   const anyCaller = () => someCaller(chance) ?? '+13105550104'
 
@@ -62,17 +63,18 @@ export function createPublishers(
   /** A person voids the bid that has won, where it was one. */
   function voidBid({ held: { offer, ref } }: Lead): void {
     if (!offer?.bidId) return
-    const { auctionId, bidId } = offer
+    const { auctionId } = offer
+    const input = voidBidCommand.input.parse({ auctionId, bidId: offer.bidId })
     retryUntilDone(`void of ${ref}`, ({ handle }) =>
-      handle(voidBidCommand, { auctionId, bidId }, simulatedCommandCall(`void-${auctionId}`)),
+      handle(voidBidCommand, input, simulatedCommandCall(`void-${auctionId}`)),
     )
   }
 
   /** What becomes of an offer: nothing, a post, a call without one; and perhaps the same ping once more. */
   function follow(lead: Lead, sent: SentPing): void {
     const { number } = lead.held.offer ?? {}
-    if (chance.odds(0.25)) later(PAUSES_MS, () => send(lead.lane, sent))
-    if (chance.odds(0.1)) later(PAUSES_MS, () => voidBid(lead))
+    if (chance.odds(0.4)) later(PAUSES_MS, () => send(lead.lane, sent))
+    if (chance.odds(0.2)) later(PAUSES_MS, () => voidBid(lead))
     if (chance.odds(0.2)) return
     if (sent.protocol === 'rtb_v1_compat' || chance.odds(0.2)) {
       call(lead, number?.e164 ?? null)
@@ -85,7 +87,9 @@ export function createPublishers(
   function send(lane: SimulatedLane, sent: SentPing): void {
     let answered = false
     retryUntilDone(`ping of ${sent.body.callerNumber ?? 'a hidden caller'}`, async ({ publishers }) => {
+      const place = moments++
       const held = await publishers.ping(sent)
+      if (held) context.answers.push({ held, sent: place, answered: moments++ })
       if (held) trace(`ping ${held.ref}: ${held.outcome} ${held.reason?.reason ?? ''}`)
       if (answered || !held?.offer) return
       answered = true

@@ -1,3 +1,4 @@
+import type { SeenAnswer } from '../oracle/offers-at-hand.ts'
 import type { Chance } from './chance.ts'
 import type { Profile } from './profile.ts'
 import type { PortName } from './steps.ts'
@@ -16,6 +17,8 @@ export interface RunContext {
   readonly unavailableUntil: Map<PortName, number>
   /** Ids of calls whose steps fail. */
   readonly poisoned: Set<string>
+  /** Answers to pings that publishers have seen. */
+  readonly answers: SeenAnswer[]
   /** How often an operator found a parked stream. */
   parked: number
   readonly trace: (line: string) => void

@@ -195,6 +195,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     faulty: true,
     unavailableUntil: new Map(),
     poisoned: new Set(),
+    answers: [],
     parked: 0,
     trace,
   }
@@ -240,6 +241,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
       liveCalls,
       now,
       ask: survivor.ask,
+      answers: profile.skewMs === 0 ? context.answers : null,
     }
     violations.push(...(await auditRun(finished)))
   }
