@@ -25,7 +25,7 @@ export const auctionFlow = defineReaction({
   on: {
     AuctionHeld: async ({ run, offers }: FlowTools, event) => {
       const { ping, bids = [] } = event.data
-      await offers.recordOffer(event.meta.workspaceId ?? '', event.data)
+      await offers.restoreOffer(event.meta.workspaceId ?? '', event.data)
       // A test counts nothing.
       if (bids.length === 0 || ping.environment === 'test') return
       await run(countBids, { auctionId: ping.auctionId, occurredAt: ping.occurredAt, bids }, event)

@@ -51,10 +51,13 @@ export interface Offers {
     untilMs: number,
   ) => Promise<string | null>
   readonly releaseNumber: (lane: OfferLane, numberId: string, auctionId: string) => Promise<void>
-  /** Gives back the number that the offer of an auction held, now that the offer is over. */
+  /** Removes what is noted of the offer of an auction, now that the offer is over. */
   readonly endOffer: (workspaceId: string, auctionId: string) => Promise<void>
-  /** Records the offer that an auction made; once in a process. */
+  /** Records the offer that an auction has just made; once in a process. */
   readonly recordOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
+  /** Records it anew where it is missing; what is noted of a later auction stays. */
+  readonly restoreOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
+  /** Records a post, unless one of a later auction is noted. */
   readonly recordPost: (workspaceId: string, post: Post) => Promise<void>
   /** The offer that a call claims by its caller and number. */
   readonly offerFor: (
@@ -64,6 +67,14 @@ export interface Offers {
 }
 
 const reference = z.object({ auctionId: id })
+
+/** The auction that an entry is of. */
+const entryAuction = z
+  .union([reference, z.object({ offer: reference }).transform(({ offer }) => offer)])
+  .transform(({ auctionId }) => auctionId)
+
+/** Writes an entry of an auction that lives until an instant (ms). */
+type Write = (key: string, auctionId: string, value: unknown, untilMs: number) => Promise<unknown>
 
 const laneKey = ({ workspaceId, campaignId, publisherId }: OfferLane) =>
   `${workspaceId}:${laneId(campaignId, publisherId)}`
@@ -90,7 +101,22 @@ export function createOffers({
 
   async function auctionOf(key: string): Promise<string | null> {
     const entry = await ops.get(key, clock.now())
-    return entry && reference.parse(entry.value).auctionId
+    return entry && entryAuction.parse(entry.value)
+  }
+
+  const put: Write = (key, _auctionId, value, untilMs) => ops.put(key, value, untilMs)
+
+  /** Writes an entry unless there is one of a later auction: ids rise with time. */
+  const putUnlessLater: Write = async (key, auctionId, value, untilMs) => {
+    for (;;) {
+      const entry = await ops.get(key, clock.now())
+      if (entry && entryAuction.parse(entry.value) > auctionId) return
+      if (await ops.putIf(key, entry?.version ?? 0, value, untilMs, clock.now())) return
+    }
+  }
+
+  async function removeEntry(key: string, auctionId: string): Promise<void> {
+    if ((await auctionOf(key)) === auctionId) await ops.delete(key)
   }
 
   async function stateOf(workspaceId: string, auctionId: string | null): Promise<AuctionState | null> {
@@ -116,16 +142,16 @@ export function createOffers({
     return null
   }
 
-  async function releaseNumber(lane: OfferLane, numberId: string, auctionId: string): Promise<void> {
-    if ((await auctionOf(holdKey(lane, numberId))) === auctionId) await ops.delete(holdKey(lane, numberId))
-  }
+  const releaseNumber = (lane: OfferLane, numberId: string, auctionId: string) =>
+    removeEntry(holdKey(lane, numberId), auctionId)
 
-  async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
+  async function recordPost(workspaceId: string, post: Post, write = putUnlessLater): Promise<void> {
+    const { auctionId, number, caller, expiresAt } = post
     const untilMs = Date.parse(expiresAt)
-    if (untilMs > clock.now()) await ops.put(postKey(workspaceId, number.id, caller), { auctionId }, untilMs)
+    if (untilMs > clock.now()) await write(postKey(workspaceId, number.id, caller), auctionId, { auctionId }, untilMs)
   }
 
-  async function recordOffer(workspaceId: string, held: AuctionHeld): Promise<void> {
+  async function noteOffer(workspaceId: string, held: AuctionHeld, write: Write): Promise<void> {
     const { offer, terms, ping } = held
     if (!offer || !terms || !madeOffer(held) || recorded.has(offer.auctionId)) return
     const untilMs = Date.parse(offer.expiresAt)
@@ -135,9 +161,9 @@ export function createOffers({
     const caller = knownNumber(ping.caller)
     const repeatable: RepeatableOffer = { offer, terms }
     await Promise.all([
-      caller && ops.put(offerKey(lane, caller), repeatable, untilMs),
-      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
-      !caller && number && ops.put(holdKey(lane, number.id), { auctionId }, untilMs),
+      caller && write(offerKey(lane, caller), auctionId, repeatable, untilMs),
+      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }, write),
+      !caller && number && write(holdKey(lane, number.id), auctionId, { auctionId }, untilMs),
     ])
     recorded.set(auctionId, true)
   }
@@ -167,14 +193,21 @@ export function createOffers({
     holdNumber,
     releaseNumber,
     async endOffer(workspaceId, auctionId) {
-      const held = (await stateOf(workspaceId, auctionId))?.held
-      const number = held?.offer?.number
-      if (!held || !number || held.ping.caller.kind !== 'hidden') return
+      const { held, posted } = (await stateOf(workspaceId, auctionId)) ?? {}
+      if (!held) return
       const { campaign, publisher } = held.ping
-      await releaseNumber({ workspaceId, campaignId: campaign.id, publisherId: publisher.id }, number.id, auctionId)
+      const lane = { workspaceId, campaignId: campaign.id, publisherId: publisher.id }
+      const [caller, number] = [knownNumber(held.ping.caller), held.offer?.number ?? null]
+      const post = posted ?? (caller && number ? { number, caller } : null)
+      await Promise.all([
+        caller && removeEntry(offerKey(lane, caller), auctionId),
+        post && removeEntry(postKey(workspaceId, post.number.id, post.caller), auctionId),
+        !caller && number && releaseNumber(lane, number.id, auctionId),
+      ])
     },
-    recordOffer,
-    recordPost,
+    recordOffer: (workspaceId, held) => noteOffer(workspaceId, held, put),
+    restoreOffer: (workspaceId, held) => noteOffer(workspaceId, held, putUnlessLater),
+    recordPost: (workspaceId, post) => recordPost(workspaceId, post),
     async offerFor(workspaceId, { to, caller, at }) {
       const configured: WorkspaceState = await writer.stateOf(workspace, workspaceId)
       const number = configured.numbers.get(configured.numberIds.get(to) ?? '')
