@@ -41,21 +41,36 @@ function isSame({ ping, offer, terms }: AuctionHeld, later: AuctionHeld): boolea
   return ping.keyId === keyId && isDeepStrictEqual([ping.caller, terms], [caller, later.terms]) && pays
 }
 
+/** The answers in which publishers were not told of an offer are no part of `answers`: pings that raced, or whose process died. */
+function untoldOffers(events: readonly RecordedEvent[], answers: readonly SeenAnswer[]): readonly AuctionHeld[] {
+  const told = new Set(answers.map(({ held }) => held.ping.auctionId))
+  return events.flatMap(({ type, data }) => {
+    if (type !== 'AuctionHeld') return []
+    const held = auctionEvents.AuctionHeld.parse(data)
+    return isReal(held) && !told.has(held.ping.auctionId) ? [held] : []
+  })
+}
+
+const isOfSameCaller = (one: AuctionHeld, other: AuctionHeld) =>
+  isDeepStrictEqual([one.ping.keyId, one.ping.caller], [other.ping.keyId, other.ping.caller])
+
 /**
  * Pings that got an offer of their own although their caller had one on the lane on the same terms, which was answered before they were
  * sent (Supplement §7: it is repeated). The clocks of all processes must agree.
  */
 export function missedRepeats(events: readonly RecordedEvent[], answers: readonly SeenAnswer[]): readonly string[] {
   const { ends, auctions } = placesOf(events)
+  const untold = untoldOffers(events, answers)
   return answers.flatMap(({ held, sent }) => {
-    if (!isReal(held)) return []
-    const { auctionId, keyId, caller } = held.ping
+    // Of two offers that were made at once, either may be at hand.
+    if (!isReal(held) || untold.some((one) => isOfSameCaller(one, held))) return []
+    const { auctionId } = held.ping
     const [at, place] = [decidedAt(held), auctions.get(auctionId) ?? 0]
     const earlier = answers.filter(
       (one) =>
         isReal(one.held) &&
         one.answered < sent &&
-        isDeepStrictEqual([one.held.ping.keyId, one.held.ping.caller], [keyId, caller]) &&
+        isOfSameCaller(one.held, held) &&
         (one.held.offer?.expiresAt ?? '') > at,
     )
     const isRepeat = earlier.every(
