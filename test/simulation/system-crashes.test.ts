@@ -8,7 +8,8 @@ import { replayOf } from './system.ts'
 const CALM: Partial<Profile> = {
   processes: 2,
   shards: [1, 4, 2],
-  calls: 5,
+  calls: 3,
+  pings: 2,
   span: 20,
   aftermath: 60,
   ...WITHOUT_FAULTS,

@@ -11,7 +11,20 @@ const LIMIT_MS = 120_000 + SEEDS * 1_000
 describe('the whole system in simulated time under faults', () => {
   test(`breaks no rule in ${SEEDS} runs`, { timeout: LIMIT_MS }, async () => {
     const failed: string[] = []
-    const seen = { crashes: 0, calls: 0, connected: 0, capped: 0, failedOver: 0, recorded: 0, recounted: 0, parked: 0 }
+    const seen = {
+      crashes: 0,
+      calls: 0,
+      connected: 0,
+      capped: 0,
+      failedOver: 0,
+      recorded: 0,
+      recounted: 0,
+      parked: 0,
+      auctions: 0,
+      posts: 0,
+      wonCalls: 0,
+      expired: 0,
+    }
     await runSeeds({ from: FROM, count: SEEDS }, null, (run) => {
       if (run.violations.length > 0) failed.push(replayOf(run))
       const count = (type: string) => run.events.filter((event) => event.type === type).length
@@ -23,6 +36,10 @@ describe('the whole system in simulated time under faults', () => {
       seen.failedOver += count('TargetClaimed')
       seen.recorded += count('RecordingSaved')
       seen.recounted += count('CallRecounted')
+      seen.auctions += count('AuctionHeld')
+      seen.posts += count('OfferReserved')
+      seen.wonCalls += count('OfferClaimed')
+      seen.expired += count('OfferExpired')
       return failed.length >= 5
     })
     expect(failed).toEqual([])

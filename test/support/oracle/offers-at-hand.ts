@@ -20,12 +20,22 @@ function endedBy({ type, data }: RecordedEvent): string | null {
   return type === 'ReservationReleased' ? ledgerEvents.ReservationReleased.parse(data).auctionId : null
 }
 
+/**
+ * How long (ms) after the end of an offer a ping may still get it: it may be judged on folds that do not know of a claim yet, and a void
+ * is known once its next step is done, after a crash by another process.
+ */
+const GRACE_MS = { ledger: 5_000, void: 30_000 }
+
 /** When (ms) each offer ended, and its place in the log; and the place of each auction. */
 function placesOf(events: readonly RecordedEvent[]) {
-  const [ends, auctions] = [new Map<string, { place: number; atMs: number }>(), new Map<string, number>()]
+  const [ends, auctions] = [
+    new Map<string, { place: number; atMs: number; by: keyof typeof GRACE_MS }>(),
+    new Map<string, number>(),
+  ]
   for (const [place, event] of events.entries()) {
     const ended = endedBy(event)
-    if (ended !== null && !ends.has(ended)) ends.set(ended, { place, atMs: Date.parse(event.meta.at) })
+    if (ended !== null && !ends.has(ended))
+      ends.set(ended, { place, atMs: Date.parse(event.meta.at), by: event.type === 'BidVoided' ? 'void' : 'ledger' })
     if (event.type === 'AuctionHeld') auctions.set(auctionEvents.AuctionHeld.parse(event.data).ping.auctionId, place)
   }
   return { ends, auctions }
@@ -82,9 +92,6 @@ export function missedRepeats(events: readonly RecordedEvent[], answers: readonl
   })
 }
 
-/** How long (ms) after the end of an offer a ping may still be judged on folds that do not know of it. */
-const GRACE_MS = 5_000
-
 /** Pings that got an offer again which was over long before. The clocks of all processes must agree. */
 export function endedRepeats(events: readonly RecordedEvent[]): readonly string[] {
   const { ends } = placesOf(events)
@@ -92,7 +99,7 @@ export function endedRepeats(events: readonly RecordedEvent[]): readonly string[
     if (type !== 'AuctionHeld') return []
     const { ping, outcome, offer } = auctionEvents.AuctionHeld.parse(data)
     const end = outcome === 'cached' && offer ? ends.get(offer.auctionId) : undefined
-    return end && Date.parse(ping.occurredAt) > end.atMs + GRACE_MS
+    return end && Date.parse(ping.occurredAt) > end.atMs + GRACE_MS[end.by]
       ? [`${ping.auctionId} got the offer of ${offer?.auctionId} again, which was over`]
       : []
   })

@@ -50,8 +50,8 @@ export function profileFrom(chance: Chance): Profile {
   const some = (most: number) => (calm || chance.odds(0.3) ? 0 : chance.between(1, 100) * (most / 100))
   return {
     processes: chance.among([1, 2, 2, 2, 3]),
-    calls: chance.between(4, 9),
-    pings: chance.between(2, 6),
+    calls: chance.between(3, 8),
+    pings: chance.between(1, 4),
     span: chance.among([5, 40, 120]),
     aftermath: chance.among([60, 60, 240]),
     actions: chance.between(4, 16),

@@ -73,7 +73,7 @@ export function createPublishers(
   /** What becomes of an offer: nothing, a post, a call without one; and perhaps the same ping once more. */
   function follow(lead: Lead, sent: SentPing): void {
     const { number } = lead.held.offer ?? {}
-    if (chance.odds(0.4)) later(PAUSES_MS, () => send(lead.lane, sent))
+    if (chance.odds(0.3)) later(PAUSES_MS, () => send(lead.lane, sent))
     if (chance.odds(0.2)) later(PAUSES_MS, () => voidBid(lead))
     if (chance.odds(0.2)) return
     if (sent.protocol === 'rtb_v1_compat' || chance.odds(0.2)) {
