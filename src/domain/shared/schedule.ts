@@ -72,7 +72,7 @@ export type ScheduleInput = Readonly<z.infer<typeof scheduleInput>>
  * checked here, because records differ in the refusal (Supplement 1.15). The schema checks the format of windows.
  */
 export function scheduleProblem({ tz, days }: ScheduleInput): string | null {
-  const zone = tz ? zoneProblem(tz) : null
+  const zone = tz == null ? null : zoneProblem(tz)
   if (zone) return zone
   const unknown = Object.keys(days).find((name) => !DAYS.some((day) => day === name))
   if (unknown !== undefined) return `"${excerpt(unknown)}" is not a day. Days are: ${DAYS.join(', ')}.`
@@ -82,7 +82,7 @@ export function scheduleProblem({ tz, days }: ScheduleInput): string | null {
 
 /** The stored form of a schedule in a request. */
 export function normalizeSchedule({ tz, days }: ScheduleInput, fallbackTz: string): Schedule {
-  return { tz: tz || fallbackTz, days: mapDays((day) => days[day] ?? []) }
+  return { tz: tz ?? fallbackTz, days: mapDays((day) => days[day] ?? []) }
 }
 
 /**

@@ -160,6 +160,7 @@ describe('schedules and zones', () => {
     ['a day that is none', problem([['09:00', '10:00']], 'noday')],
     ['seven closed days', problem([])],
     ['a zone that does not exist', scheduleProblem({ tz: 'Nowhere/Else', days: { mon: [['09:00', '10:00']] } })],
+    ['an empty zone', scheduleProblem({ tz: '', days: { mon: [['09:00', '10:00']] } })],
   ])('refuses %s', (_what, found) => {
     expect(found).toEqual(expect.any(String))
   })
