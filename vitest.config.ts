@@ -40,6 +40,8 @@ const LONG = [
   'kill',
   'server-faults',
   'two-routers',
+  'two-auction-processes',
+  'auction-crashes',
   'live-board',
   'operations',
   'many-calls',
