@@ -8,6 +8,7 @@ import {
   PHONE_NUMBERS,
   REQUESTS,
   SIP_ADDRESSES,
+  STORED_PINGS,
 } from '../support/hostile-inputs/requests.ts'
 import { SCHEDULES, TAG_FILTERS, ZONE_TEXTS } from '../support/hostile-inputs/routing.ts'
 import type { Prepare, Row } from '../support/hostile-inputs/row.ts'
@@ -50,6 +51,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
   'an address': ADDRESSES,
   'a query string in the request log': REQUESTS,
   'a line of the log': LOG_LINES,
+  'the stored text of a ping': STORED_PINGS,
   'the settings of a target': TARGETS,
 }
 

@@ -6,12 +6,13 @@ import { isAddressAllowed } from '../../../src/domain/access/allowlist.ts'
 import { redactRequest } from '../../../src/domain/access/request-log.ts'
 import { email } from '../../../src/domain/access/user.ts'
 import { changesBetween } from '../../../src/domain/activity/activity-changes.ts'
+import { createTextMask } from '../../../src/domain/auctions/mask-caller.ts'
 import { createTestRequest } from '../../../src/domain/bidding/bid-request.ts'
 import { DEFAULT_RTB, rtb, sipUri } from '../../../src/domain/demand/endpoint.ts'
 import { callerLast10 } from '../../../src/domain/routing/blocklist.ts'
 import { e164 } from '../../../src/domain/shared/fields.ts'
 import { maskDestination } from '../../../src/domain/shared/format.ts'
-import { API_KEY, BLOCK, POOL, REQUEST, RTB, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
+import { API_KEY, BLOCK, PING, POOL, REQUEST, RTB, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
 import { nationalFormat } from '../../../src/domain/supply/number.ts'
 import { poolSettings } from '../../../src/domain/supply/pool.ts'
 import { createCursors } from '../../../src/main/cursors.ts'
@@ -179,28 +180,33 @@ export const REQUESTS: readonly Row[] = shapes(
   ],
 )
 
-export const LOG_LINES: readonly Row[] = shapes(
-  {
-    digits: ['1'],
-    'digits of a phone number': ['+1 (', '+1'],
-    'digits with blanks': ['1 ', '+1'],
-    'area codes': ['312-'],
-    quotes: ['"'],
-    backslashes: ['\\', '"password":"'],
-    'quotes within a secret': ['\\"', '"password":"'],
-    secrets: ['"password":"'],
-    'secrets without a value': ['"token'],
-    'secrets in JSON text': ['\\"password\\":\\"'],
-    'names of secrets': ['token'],
-    blanks: [' ', '"token":'],
-    'SIP addresses': ['sip:'],
-    'schemes of URLs': ['://'],
-    'connection strings': ['mongodb://'],
-    'encoded URLs': ['%3A%2F%2F'],
-    'names with dots': ['a.'],
-    underscores: ['_', 'svc_live_'],
-    'kinds of secrets': ['rk_'],
-  },
-  REQUEST.path,
-  scrub,
+/** Texts with secrets and numbers, and texts that only begin like them. */
+const SECRET_TEXTS = {
+  digits: ['1'],
+  'digits of a phone number': ['+1 (', '+1'],
+  'digits with blanks': ['1 ', '+1'],
+  'area codes': ['312-'],
+  quotes: ['"'],
+  backslashes: ['\\', '"password":"'],
+  'quotes within a secret': ['\\"', '"password":"'],
+  secrets: ['"password":"'],
+  'secrets without a value': ['"token'],
+  'secrets in JSON text': ['\\"password\\":\\"'],
+  'names of secrets': ['token'],
+  blanks: [' ', '"token":'],
+  'SIP addresses': ['sip:'],
+  'schemes of URLs': ['://'],
+  'connection strings': ['mongodb://'],
+  'encoded URLs': ['%3A%2F%2F'],
+  'names with dots': ['a.'],
+  underscores: ['_', 'svc_live_'],
+  'kinds of secrets': ['rk_'],
+} as const
+
+export const LOG_LINES: readonly Row[] = shapes(SECRET_TEXTS, REQUEST.path, scrub)
+
+export const STORED_PINGS: readonly Row[] = shapes(
+  { ...SECRET_TEXTS, fields: ['a='], 'fields without a value': ['a:"'], 'values without an end': ['\\"', 'token="'] },
+  PING.storedBody,
+  createTextMask({ caller: '+13105550100', isDisclosed: false }),
 )
