@@ -184,9 +184,11 @@ export function createResponseJudge(document: Json): ResponseJudge {
   ajv.addSchema({ $id: 'document', ...strictDocument(document) }, 'document', undefined, false)
   // Some bodies are open: what they may have beside is dropped.
   ajv.addSchema({ $id: 'sent', paths: document.paths, components: document.components }, 'sent', undefined, false)
-  // Most responses carry them: they are components by their own names.
+  // The common headers stand once in the document, by their own names.
   const common = new Map(
-    Object.entries<Json>(document.components.headers).map(([name, { schema }]) => [name.toLowerCase(), schema]),
+    Object.entries<Json>({ ...document.components.headers, ...document['x-common-headers'] }).map(
+      ([name, { schema }]) => [name.toLowerCase(), schema],
+    ),
   )
   const validators = new Map<string, ValidateFunction>()
   const createValidators = (id: string) => (pointer: string) => {

@@ -106,10 +106,11 @@ function documentOf(
     servers: [{ url, description: 'This platform.' }],
     tags: [...tags.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     paths,
+    'x-common-headers': commonHeaderComponents,
     components: {
       securitySchemes,
       ...used,
-      headers: { ...used.headers, ...commonHeaderComponents },
+      headers: used.headers,
     },
   }
 }
