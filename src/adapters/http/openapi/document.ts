@@ -110,7 +110,6 @@ function documentOf(
     components: {
       securitySchemes,
       ...used,
-      headers: used.headers,
     },
   }
 }
