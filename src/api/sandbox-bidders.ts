@@ -40,7 +40,7 @@ const bidderAnswer = z.object({
 
 const entryOf = (bidderId: string) => `sandbox-bidder:${bidderId}`
 
-/** Makes a bidder, or makes it anew. @throws StoreUnavailable */
+/** Creates or replaces a bidder. @throws StoreUnavailable */
 export function putSandboxBidder(
   ops: Pick<OperationalStore, 'put'>,
   bidderId: string,

@@ -162,7 +162,7 @@ export interface ApiRoute {
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record is not in the workspace; null when all exist. Called before the body is read. */
   notFoundParam?(request: PathCheckRequest): Promise<string | null>
-  /** Told of a request whose body was refused before it was read; the answer does not wait for it. */
+  /** Called with a request whose body was refused before it was parsed; the response does not wait for it. */
   onUnreadable?(request: UnreadableRequest): Promise<void>
   run(request: ApiRequest): Promise<ApiResponse | ApiRefusal>
 }

@@ -233,7 +233,7 @@ export const PING = {
   /** Days after which a row of the ledger is removed, and the longest window of a query. */
   retentionDays: 30,
   windowDays: 92,
-  /** Where a window begins that names no beginning: midnight so many days ago. */
+  /** Default start of a window: midnight this many days ago. */
   defaultDaysBack: 6,
   pageSize: 50,
   reasonCode: { min: 0, max: 99_999 },
