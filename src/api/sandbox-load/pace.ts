@@ -17,7 +17,7 @@ function waitUntil(clock: Clock, instantMs: number, signal: AbortSignal): Promis
 }
 
 /**
- * Begins works one after the other at a pace, at most so many at once: when they take longer, later ones begin late. Resolves when the
+ * Starts tasks at a steady pace, with a limit on concurrent tasks: at the limit the next one starts late. Resolves when the
  * last has ended. An abort lets no more begin. `work` never rejects.
  */
 export async function paceWorks(
