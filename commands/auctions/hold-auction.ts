@@ -43,6 +43,7 @@ export const holdAuction = defineCommand({
   reads: { workspace, blocklist, wallet, ledger },
   readsMaxAgeMs: PING.foldAgeMs,
   rejects: ['bids-needed'],
+  asks: ['bids-needed'],
   lookups: ({ ping }, _state, reads) => {
     const sender = { campaignId: ping.campaign.id, publisherId: ping.publisher.id, attribution: 'rtb_bid' } as const
     const windows = callerWindowsOfArrival(reads.workspace, sender, knownNumber(ping.caller))

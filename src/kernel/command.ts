@@ -64,6 +64,8 @@ export interface Command<
   /** Look-ups that the decision needs, given the current folds. */
   readonly lookups: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects: readonly Code[]
+  /** Refusals that ask for more input. They end nothing, so they hold on a cached fold as well. */
+  readonly asks: readonly Code[]
   readonly decide: (input: Input, state: State, context: DecisionContext<R>) => readonly EventOf<S>[] | Refusal<Code>
 }
 
@@ -87,6 +89,7 @@ export function defineCommand<
   readonly readsMaxAgeMs?: number
   readonly lookups?: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects?: readonly Code[]
+  readonly asks?: readonly NoInfer<Code>[]
   readonly decide: (
     input: Input,
     state: State,
@@ -99,6 +102,7 @@ export function defineCommand<
     readsMaxAgeMs: 0,
     lookups: () => [],
     rejects: [],
+    asks: [],
     ...definition,
   }
 }

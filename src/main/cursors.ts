@@ -16,12 +16,15 @@ const MAX_KEPT = 1_000
  */
 export function createCursors(root: Buffer): Cursors {
   const key = deriveKey(root, PURPOSE)
+  // Without a mode, blocks do not depend on each other: one cipher serves them all.
+  const cipher = createCipheriv(CIPHER, key, null).setAutoPadding(false)
+  const decipher = createDecipheriv(CIPHER, key, null).setAutoPadding(false)
   const kept = new LRUCache<number, string>({
     max: MAX_KEPT,
     memoMethod(position) {
       const block = Buffer.alloc(BLOCK_BYTES)
       block.writeBigInt64BE(BigInt(position))
-      return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString('base64url')
+      return cipher.update(block).toString('base64url')
     },
   })
   const write = (position: number) => kept.memo(position)
@@ -30,7 +33,7 @@ export function createCursors(root: Buffer): Cursors {
     read(cursor) {
       const sealed = Buffer.from(cursor, 'base64url')
       if (sealed.length !== BLOCK_BYTES) return undefined
-      const position = Number(createDecipheriv(CIPHER, key, null).setAutoPadding(false).update(sealed).readBigInt64BE())
+      const position = Number(decipher.update(sealed).readBigInt64BE())
       return Number.isSafeInteger(position) && write(position) === cursor ? position : undefined
     },
   }

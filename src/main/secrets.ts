@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Random } from '../ports/random.ts'
 import type { Place, Secrets } from '../ports/secrets.ts'
@@ -20,7 +20,10 @@ const placeText = ({ path }: Place) => JSON.stringify(path)
 export function createSecrets(root: Buffer, random: Pick<Random, 'bytes'>): Secrets {
   const keys = new Map<string, Buffer>()
   // Purposes may name workspaces, so they are many.
-  const macKeys = new LRUCache<string, Buffer>({ max: MAX_MAC_KEYS })
+  const macKeys = new LRUCache<string, KeyObject>({
+    max: MAX_MAC_KEYS,
+    memoMethod: (purpose) => createSecretKey(deriveKey(root, purpose)),
+  })
   const keyOf = (purpose: string) => {
     const key = keys.get(purpose) ?? deriveKey(root, `seal ${purpose}`)
     keys.set(purpose, key)
@@ -34,9 +37,7 @@ export function createSecrets(root: Buffer, random: Pick<Random, 'bytes'>): Secr
       return decrypt(keyOf(place.purpose), body, placeText(place)).toString('utf8')
     },
     mac(purpose, text) {
-      const key = macKeys.get(purpose) ?? deriveKey(root, purpose)
-      macKeys.set(purpose, key)
-      return createHmac('sha256', key).update(text).digest('base64url')
+      return createHmac('sha256', macKeys.memo(purpose)).update(text).digest('base64url')
     },
     derive: (purpose) => deriveKey(root, purpose).toString('base64url'),
   }

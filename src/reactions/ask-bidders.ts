@@ -45,7 +45,7 @@ interface Answered extends Pick<Bid, 'bidId' | 'target' | 'buyer' | 'latencyMs'>
   readonly reading: BidReading
 }
 
-/** How long (ms) the answer of a bidder is repeated to the same question: a call's dry run asks before the call does. */
+/** How long (ms) the answer of a bidder about a call is repeated to the same question: a call's dry run asks before the call does. */
 const REPEATED_MS = 60_000
 const MAX_REPEATED = 10_000
 
@@ -122,14 +122,16 @@ export function createBidders(ports: {
 
   return async (workspaceId, given) => {
     const state = await configuration(workspaceId)
-    const { caller, auction, at } = given.subject
+    const { caller, auction, dialedNumber, at } = given.subject
+    // A ping has no dry run.
+    const isRepeatable = dialedNumber !== null
     const hash = caller.e164 === null ? null : callerHash(secrets, workspaceId, caller.e164)
     const question = { ...given, subject: { ...given.subject, caller: { ...caller, hash } } }
     const answers = given.targetIds.map(async (targetId) => {
-      const key = `${workspaceId} ${auction.id} ${given.round} ${targetId}`
-      const known = repeated.get(key) ?? askOne(workspaceId, state, targetId, question)
-      repeated.set(key, known)
-      const { rtb, reading, ...asked } = await known
+      const key = isRepeatable ? `${workspaceId} ${auction.id} ${given.round} ${targetId}` : null
+      const answered = (key !== null && repeated.get(key)) || askOne(workspaceId, state, targetId, question)
+      if (key !== null) repeated.set(key, answered)
+      const { rtb, reading, ...asked } = await answered
       return bidOf({ ...asked, askedAt: at }, rtb, reading)
     })
     return Promise.all(answers)

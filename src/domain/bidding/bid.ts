@@ -100,11 +100,11 @@ const ELEVEN_DIGITS = /^1\d{10}$/
 /** Where a bid sends the call: a number in E.164 or with 10 or 11 digits, or a SIP address; null for anything else. */
 export function bidDestination(text: string): NonNullable<Bid['destination']> | null {
   const trimmed = text.slice(0, BID.destination).trim()
-  if (sipUri.safeParse(trimmed).success) return { mode: 'sip', value: trimmed }
   const digits = trimmed.replace(/[\s().-]/g, '')
   const spelt = TEN_DIGITS.test(digits) ? `+1${digits}` : ELEVEN_DIGITS.test(digits) ? `+${digits}` : digits
   const number = e164.safeParse(spelt)
-  return number.success ? { mode: 'pstn', value: number.data } : null
+  if (number.success) return { mode: 'pstn', value: number.data }
+  return sipUri.safeParse(trimmed).success ? { mode: 'sip', value: trimmed } : null
 }
 
 /** The destination of a bid, else the target's own (Supplement §5). */

@@ -52,19 +52,24 @@ export function storedPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): s
   return null
 }
 
-const priceValue = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .trim()
-      .regex(/^\d+(\.\d+)?$/)
-      .transform(Number),
-  ])
-  .pipe(z.number().min(0))
+const DECIMAL = /^\d+(\.\d+)?$/
+
+/** A number, or a text of decimal digits, as a number of at least 0; null for anything else. */
+function numberIn(value: unknown): number | null {
+  const text = typeof value === 'string' ? value.trim() : null
+  const number = text !== null && DECIMAL.test(text) ? Number(text) : value
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null
+}
+
+/** A text or a number, as a text; null for anything else. */
+function textIn(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  return typeof value === 'string' ? value : null
+}
+
 /** A reject reason that is a number, as the ping ledger's filter takes it. */
-const rejectCode = z.int().min(0).max(REJECT_CODE.max)
-const textValue = z.union([z.string(), z.number().transform(String)])
+const isRejectCode = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= REJECT_CODE.max
 const ACCEPTED_VALUES: readonly unknown[] = [true, 1, 'true', 'yes', '1']
 
 /** A bidder's reject reason is shown up to this length, and not stored. */
@@ -112,24 +117,22 @@ export function readBidAnswer(rtb: Rtb, text: string): BidParseResult {
 
 function answerIn(rtb: Rtb, body: Json): Omit<Extract<BidParseResult, { readonly ok: true }>, 'ok'> {
   const at = (name: keyof typeof DEFAULT_PATHS) => valueAtPath(rtb[name] ?? DEFAULT_PATHS[name], body)
-  const number = (name: keyof typeof DEFAULT_PATHS) => priceValue.safeParse(at(name)).data ?? null
-  const text = (name: keyof typeof DEFAULT_PATHS) => textValue.safeParse(at(name)).data ?? null
   const accept = at('acceptPath')
+  const reject = at('rejectPath')
   const isSilent = accept === undefined && rtb.acceptPath === null
-  const isAccepted =
-    rtb.acceptValue === null ? ACCEPTED_VALUES.includes(accept) : textValue.safeParse(accept).data === rtb.acceptValue
-  const raw = number('bidPath')
+  const isAccepted = rtb.acceptValue === null ? ACCEPTED_VALUES.includes(accept) : textIn(accept) === rtb.acceptValue
+  const raw = numberIn(at('bidPath'))
   return {
     answer: {
       accepted: isSilent || isAccepted,
       amountCents: raw === null || raw === 0 ? null : bidCents(raw, rtb),
-      destination: text('destinationPath'),
-      durationSeconds: floorOrNull(number('durationPath')),
-      expiresInSeconds: floorOrNull(number('expiresPath')),
-      rejectReason: text('rejectPath')?.slice(0, REASON_MAX).toWellFormed() ?? null,
+      destination: textIn(at('destinationPath')),
+      durationSeconds: floorOrNull(numberIn(at('durationPath'))),
+      expiresInSeconds: floorOrNull(numberIn(at('expiresPath'))),
+      rejectReason: textIn(reject)?.slice(0, REASON_MAX).toWellFormed() ?? null,
     },
     rawCents: raw === null ? null : Math.min(toCents(inCents(raw, rtb)), Number.MAX_SAFE_INTEGER),
-    rejectCode: rejectCode.safeParse(at('rejectPath')).data ?? null,
+    rejectCode: isRejectCode(reject) ? reject : null,
   }
 }
 

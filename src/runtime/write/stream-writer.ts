@@ -81,7 +81,8 @@ interface MailboxTools {
 
 /**
  * Decides commands and appends their events at once. What remains is decided again: all after a conflict, the rest
- * after a full append. A turn without events proves nothing on a cached fold: it is repeated on the tail.
+ * after a full append. A turn without events proves nothing on a cached fold: it is repeated on the tail, unless it only
+ * asks for input.
  */
 async function runTurn(
   { log, clock, decider, foldLoader, loadInputs, onAppend }: MailboxTools,
@@ -94,7 +95,7 @@ async function runTurn(
   const { start, inputs } = await loadInputs(jobs, startFold)
   const { decisions, fold } = decider.decideBatch(mailbox, start, jobs, inputs)
   const events = decisions.flatMap((decision) => (decision.kind === 'append' ? decision.events : []))
-  if (events.length === 0 && !fresh) return { jobs, fresh: true, conflicts }
+  if (events.length === 0 && !fresh && !decisions.every(asksForInput)) return { jobs, fresh: true, conflicts }
   let { position } = start
   if (events.length > 0) {
     const result = await log.append(mailbox.stream, start.revision, events)
@@ -110,6 +111,10 @@ async function runTurn(
   for (const decision of decisions) resolveJob(log, mailbox.stream, decision, position)
   return { jobs: jobs.slice(decisions.length), fresh: false, conflicts: 0 }
 }
+
+/** Whether a decision was refused for want of input: the command comes again with it. */
+const asksForInput = (decision: CommandDecision): boolean =>
+  decision.kind === 'final' && decision.refusal !== null && decision.job.command.asks.includes(decision.refusal.refused)
 
 /** Waits after the n-th conflict in a row, then joins what came in meanwhile to the commands that are decided again. */
 async function pauseAfterConflict(
