@@ -104,9 +104,21 @@ function headOf(last: { get(): unknown }): number {
   return row[0] ?? START
 }
 
-/** Parses the row of an event. */
-export function toRecordedEvent([position, stream, revision, type, version, data, meta]: EventRow): RecordedEvent {
-  return { stream, revision, position, type, version, data: JSON.parse(data), meta: JSON.parse(meta) as Meta }
+/** Reads the row of an event. Its data are parsed when they are asked for: a reaction skips the events of its own process. */
+export function toRecordedEvent([position, stream, revision, type, version, json, meta]: EventRow): RecordedEvent {
+  let data: RecordedEvent['data'] | undefined
+  return {
+    stream,
+    revision,
+    position,
+    type,
+    version,
+    get data() {
+      data ??= JSON.parse(json)
+      return data
+    },
+    meta: JSON.parse(meta) as Meta,
+  }
 }
 
 /** Parses a page of rows. */
