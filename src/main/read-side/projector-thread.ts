@@ -21,6 +21,7 @@ export interface ProjectionAdvance extends Omit<LaneProgress, 'touched'> {
 
 export type ProjectorCalls = {
   readonly status: () => readonly ProjectionStatus[]
+  readonly hurry: () => void
 }
 
 const { start, main, serve } = joinThread<
@@ -55,6 +56,7 @@ const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: sto
 
 serve({
   status: () => runner.status(),
+  hurry: () => runner.hurry(),
   async close() {
     stop.abort()
     await Promise.all([runner.done, cleaner])

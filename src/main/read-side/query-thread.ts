@@ -38,7 +38,10 @@ import { joinThread } from './threads.ts'
 /** Positions that this thread reports to the main thread. */
 export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position' | 'range' | 'readable'>
 
-const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly PositionAdvance[]) => void }>()
+const { start, main, serve } = joinThread<{
+  readonly advance: (advances: readonly PositionAdvance[]) => void
+  readonly hurry: () => void
+}>()
 const { root = new Uint8Array(), back: _, ...shared } = start
 const { readStoreUrl, polls } = shared
 let { publicUrl } = start
@@ -48,7 +51,7 @@ const ops = await openOperationalStore(readStoreUrl)
 const counters = createChangeCounters()
 /** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
 let isRemotelyProjected = polls
-const positions = createCheckpointTracker(systemClock)
+const positions = createCheckpointTracker(systemClock, () => void main.hurry().catch(() => undefined))
 const segmentThreads = createSegmentThreads(shared, systemClock)
 const columnStore = withColumns(store, {
   specs: columns,

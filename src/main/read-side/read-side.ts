@@ -30,7 +30,7 @@ import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
 import type { PositionAdvance, QueryCalls } from './query-thread.ts'
 import { leaseHandlers } from './remote-leases.ts'
 import { remoteViews, type Views } from './remote-views.ts'
-import { startThread } from './threads.ts'
+import { startThread, type Thread } from './threads.ts'
 
 /** Projections that authentication reads. */
 const ACCESS: ReadonlySet<string> = new Set(
@@ -156,7 +156,10 @@ export async function openReadSide(options: {
 }): Promise<ReadSide> {
   const { projects, onDeath, root, ops, head, ...rest } = options
   const start = { ...rest, polls: !projects }
-  const positions = createCheckpointTracker(systemClock)
+  let projector: Thread<ProjectorCalls> | null = null
+  /** Has the projections of this process fold at once what somebody waits for. */
+  const hurry = () => void projector?.calls.hurry().catch(() => undefined)
+  const positions = createCheckpointTracker(systemClock, hurry)
   const counters = createChangeCounters()
   const { isRemotelyProjected, update } = trackStandby(projects)
   const advance = (advances: readonly PositionAdvance[]) => {
@@ -166,7 +169,7 @@ export async function openReadSide(options: {
     }
   }
   const queryModule = new URL('./query-thread.ts', import.meta.url)
-  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance }, onDeath)
+  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance, hurry }, onDeath)
   const { calls } = queryThread
   const catchUp = createCatchUp(positions, head)
   const access = openCredentials(calls, isRemotelyProjected, catchUp)
@@ -182,14 +185,14 @@ export async function openReadSide(options: {
     if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) access.clear()
   }
   const projectorModule = new URL('./projector-thread.ts', import.meta.url)
-  const projector = projects
-    ? await startThread<ProjectorCalls>(
-        projectorModule,
-        start,
-        { advance: handleAdvances, ...leaseHandlers(ops) },
-        onDeath,
-      )
-    : null
+  if (projects)
+    projector = await startThread<ProjectorCalls>(
+      projectorModule,
+      start,
+      { advance: handleAdvances, ...leaseHandlers(ops) },
+      onDeath,
+    )
+  const folding = projector?.calls
   return {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
     credentials: access.credentials,
@@ -201,7 +204,7 @@ export async function openReadSide(options: {
     setPublicUrl: calls.setPublicUrl,
     progress: () => calls.progress(),
     rebuild: calls.rebuild,
-    projections: projector && (() => projector.calls.status()),
+    projections: folding ? () => folding.status() : null,
     async close() {
       await Promise.all([projector?.close(), queryThread.close()])
     },

@@ -10,6 +10,8 @@ import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
 const RETRY_MS = 400
+/** Rest between two pages of the live tail (ms): under load, one commit then takes what several would. */
+const REST_MS = 20
 
 export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
   readonly work: LaneWork<L>
@@ -18,6 +20,12 @@ export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
   readonly wake: WakeSignal
   readonly clock: Clock
   readonly signal: AbortSignal
+}
+
+/** A loop over lanes. */
+export interface LaneLoop extends RunLoop {
+  /** Ends the present rest: somebody waits for an event that has been appended. */
+  readonly hurry: () => void
 }
 
 /** Runs a step of a lane, which is busy meanwhile. An error is shown, and the lane is tried again a little later. */
@@ -83,9 +91,9 @@ function createSteward<L extends RunningLane>({ work, ownership, clock }: LaneRu
 
 /**
  * Runs the lanes of projections or reactions over the log until the signal: contends for them, reads for those that it
- * owns, and gives them back. No lane waits long for another one.
+ * owns, and gives them back. No lane waits long for another one. Lanes that have caught up rest before the next page.
  */
-export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): RunLoop {
+export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): LaneLoop {
   const { work, ownership, logReader, wake, clock, signal } = options
   const run = createRunStep(options)
   const attend = createSteward(options, run)
@@ -93,6 +101,18 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   ownership.onChange(wake.notify)
   const isReady = ({ state, busy, notBefore }: L) => state === 'running' && busy === null && notBefore <= clock.now()
   const ready = () => work.lanes().filter(isReady)
+  let restUntil = Number.NEGATIVE_INFINITY
+  let isAwaited = false
+
+  /** Reads for the lanes, unless they rest. Resolves to whether any was behind. */
+  async function readOrRest(): Promise<boolean> {
+    if (clock.now() < restUntil) return false
+    isAwaited = false
+    const isMoving = await read(ready().filter(work.hasRoom))
+    if (isMoving && !isAwaited && ready().every((lane) => logReader.isCaughtUp(lane.read)))
+      restUntil = clock.now() + REST_MS
+    return isMoving
+  }
 
   async function commitDue(): Promise<void> {
     const due = ready().filter((lane) => (work.commitDueAt(lane) ?? Number.POSITIVE_INFINITY) <= clock.now())
@@ -109,18 +129,19 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
     await doneOrSlow(clock, work.lanes().map(attend))
     const running = work.lanes().filter(({ state }) => state === 'running')
     if (running.length > 0) logReader.restrictTo(hullOf(running))
-    const isMoving = await read(ready().filter(work.hasRoom))
+    const isMoving = await readOrRest()
     const dues = ready().map((lane) => work.dispatch(lane, clock.now()))
     await commitDue()
     if (isMoving || refreshAt === 0) return null
     const retries = work
       .lanes()
       .flatMap((lane) => (isOver(lane) || lane.notBefore <= clock.now() ? [] : lane.notBefore))
-    const instants = [refreshAt, ...dues, ...ready().map(work.commitDueAt), ...retries]
+    const rests = restUntil > clock.now() ? [restUntil] : []
+    const instants = [refreshAt, ...dues, ...ready().map(work.commitDueAt), ...retries, ...rests]
     return Math.min(...instants.filter((instant) => instant !== null))
   }
 
-  return startRunLoop({
+  const loop = startRunLoop({
     turn,
     wake,
     clock,
@@ -132,4 +153,12 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
       await Promise.allSettled(work.lanes().flatMap((lane) => (lane.state === 'running' ? [work.finish(lane)] : [])))
     },
   })
+  return {
+    ...loop,
+    hurry() {
+      isAwaited = true
+      restUntil = Number.NEGATIVE_INFINITY
+      wake.notify()
+    },
+  }
 }

@@ -72,8 +72,8 @@ function createPartitionPositions() {
   }
 }
 
-/** Creates a tracker that knows no position yet. */
-export function createCheckpointTracker(clock: Clock): CheckpointTracker {
+/** Creates a tracker that knows no position yet. `onWait` is called when somebody begins to wait for a position. */
+export function createCheckpointTracker(clock: Clock, onWait: () => void = () => undefined): CheckpointTracker {
   const known = new Map<string, ReturnType<typeof createPartitionPositions>>()
   // Waiters by the first projection that they still wait for.
   const waiting = new Map<string, Set<Waiter>>()
@@ -129,6 +129,7 @@ export function createCheckpointTracker(clock: Clock): CheckpointTracker {
       new Promise((resolve) => {
         const wait = { names, position, partition }
         if (behind(wait) === undefined) return resolve(isReached(wait))
+        onWait()
         const before = names.map((name) => positionOf(name, partition))
         let cancel = () => {}
         const waiter: Waiter = {

@@ -72,6 +72,8 @@ export interface ProjectionRunner {
   readonly status: () => readonly ProjectionStatus[]
   /** Rebuilds a projection beside its active build. @throws TypeError for an unknown name, StoreUnavailable */
   readonly rebuild: (name: string) => Promise<void>
+  /** Folds what has been appended at once: somebody waits for it. */
+  readonly hurry: () => void
   /** Resolves when the signal has aborted and nothing runs any more. */
   readonly done: Promise<void>
 }
@@ -203,6 +205,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
       lanes.expire()
       wake.notify()
     },
+    hurry: loop.hurry,
     done: loop.done,
   }
 }

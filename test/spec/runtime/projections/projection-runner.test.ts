@@ -6,7 +6,7 @@ import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { expectedTotals, projectionFixture, stopRunners } from '../../../support/fixtures/projection-fixture.ts'
 import { added, appendTo, openTallies, tallyBook, tallyTotals } from '../../../support/fixtures/sample.ts'
-import { advanceUntil } from '../../../support/memory/clock.ts'
+import { advanceUntil, flushEventLoop } from '../../../support/memory/clock.ts'
 
 const tallies = collectionOf(openTallies)
 const totals = collectionOf(tallyTotals)
@@ -49,6 +49,40 @@ describe('running projections', () => {
     await fill(0, 100)
     await start().at()
     expect(store.commits).toBeLessThan(10)
+  })
+
+  test('rests between two pages of the tail, so that one commit takes what several would', async () => {
+    const { clock, store, start, fill } = projectionFixture()
+    await fill(0, 1)
+    await start().at()
+    await clock.advance(50)
+    await fill(1, 2)
+    await clock.advance(1)
+    const { commits } = store
+    for (let n = 2; n < 12; n += 1) {
+      await fill(n, n + 1)
+      await clock.advance(1)
+    }
+    expect([store.commits, store.all(totals)]).toEqual([commits, expectedTotals(2)])
+    await clock.advance(20)
+    expect(store.all(totals)).toEqual(expectedTotals(12))
+    expect(store.commits - commits).toBeLessThan(10)
+  })
+
+  test('ends its rest for somebody who waits', async () => {
+    const { clock, store, start, fill } = projectionFixture()
+    const runner = start()
+    await fill(0, 1)
+    await runner.at()
+    await clock.advance(50)
+    await fill(1, 2)
+    await clock.advance(1)
+    await fill(2, 3)
+    await flushEventLoop()
+    expect(store.all(totals)).toEqual(expectedTotals(2))
+    runner.hurry()
+    await flushEventLoop()
+    expect(store.all(totals)).toEqual(expectedTotals(3))
   })
 
   test('continues from its checkpoint after a restart', async () => {

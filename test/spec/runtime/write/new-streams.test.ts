@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
+import { isRefusal } from '../../../../src/kernel/refusal.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { addToTally, beginTally } from '../../../support/fixtures/sample.ts'
 import { acceptedOutcome, createWriterFixture, execute } from '../../../support/fixtures/writer-fixture.ts'
@@ -41,6 +42,13 @@ describe('a first command on a stream whose id was made a moment ago', () => {
     await acceptedOutcome(execute(other, beginTally, { tallyId, name: 'All' }))
     await acceptedOutcome(execute(writer, addToTally, { tallyId, amount: 1 }))
     expect(calls).toEqual(['read', 'append'])
+  })
+
+  test('is refused for want of input without a read of the stream', async () => {
+    const { writer, calls, tallyId } = fixture()
+    const asking = { ...addToTally, asks: addToTally.rejects }
+    expect(isRefusal(await execute(writer, asking, { tallyId, amount: 1 }))).toBe(true)
+    expect(calls).toEqual([])
   })
 
   test('reads the stream of an older id first', async () => {
