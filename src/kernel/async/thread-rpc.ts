@@ -31,8 +31,8 @@ function buffersOf(value: unknown): readonly ArrayBuffer[] {
   return value instanceof Uint8Array ? whole(value) : Object.values(value).flatMap(whole)
 }
 
-/** Maximum calls or replies per message; small batches keep both threads busy. */
-const CHUNK = 8
+/** Maximum calls or replies per message: each wakes a thread, and small batches keep both threads busy. */
+const CHUNK = 32
 
 /**
  * Serves the handlers over a channel. Bytes in a result are transferred, so a handler must not keep them.

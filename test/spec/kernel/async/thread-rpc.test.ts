@@ -30,11 +30,11 @@ function fixture() {
 }
 
 describe('calls into another thread', () => {
-  test('return what the handlers return; calls of one turn travel eight to a message', async () => {
+  test('return what the handlers return; calls of one turn travel 32 to a message', async () => {
     const { remote, port1, messages } = fixture()
     const results = await Promise.all(Array.from({ length: 50 }, (_, n) => remote.double(n)))
     expect(results).toEqual(Array.from({ length: 50 }, (_, n) => n * 2))
-    expect(messages()).toBe(Math.ceil(50 / 8))
+    expect(messages()).toBe(Math.ceil(50 / 32))
     const [{ bytes }, again] = await Promise.all([remote.bytes(3), remote.bytes(0)])
     expect([...bytes]).toEqual([7, 7, 7])
     expect(again.bytes).toHaveLength(0)
