@@ -6,6 +6,7 @@ import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { PING } from '../domain/shared/limits.ts'
 import { parseIpRange } from '../kernel/ip-address.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -84,7 +85,13 @@ export async function openApp(
     () => address,
   )
   const configuration = (workspaceId: string) => writer.stateOf(workspace, workspaceId)
-  const askBidders = createBidders({ egress, secrets, random: core.random, configuration })
+  const askBidders = createBidders({
+    egress,
+    secrets,
+    random: core.random,
+    // As the decision that asks has read it: nobody waits for the tail once more.
+    configuration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, PING.foldAgeMs),
+  })
   const offers = createOffers(core)
   const confirmWin = createWinConfirmer({ egress, secrets, clock, configuration })
   const auctions = { askBidders, offers, confirmWin }
