@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import fastify from 'fastify'
-import { Agent, request } from 'undici'
+import { Agent, Pool, request } from 'undici'
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { openApp } from '../../src/main/app.ts'
@@ -13,12 +13,12 @@ import { execute } from '../../src/seed/tenants.ts'
 import { createTenantWorkspace, createWorkspaceBuilder } from '../support/e2e/world.ts'
 import { HOST } from './api-server.ts'
 import { eventOf } from './append.ts'
+import { measureOwnTime, type OwnTime } from './own-time.ts'
 
-/** Bidders of each auction, and how long each takes (ms). */
-export const BIDDERS = 10
+/** How long a bidder takes (ms). */
 const BIDDER_MS = 20
 /** Publishers, each with a key: none reaches its rate. */
-export const KEYS = 40
+const KEYS = 40
 const OPERATOR_TOKEN = 'operator-token-of-the-auction-benchmark'
 /** An answer may come so much later than its time budget (ms). */
 const LATE_MS = 10
@@ -28,9 +28,16 @@ const RATES = { ratePerMinute: 6_000, ratePerHour: 360_000, ratePerDay: 8_640_00
 /** What a process of the benchmark is: its part, and what it needs of the others. */
 export type AuctionPart =
   | { readonly part: 'bidders'; readonly hostile?: boolean }
-  | { readonly part: 'bare'; readonly bidUrl: string; readonly directory: string; readonly eventBytes: number }
-  | { readonly part: 'ours'; readonly bidUrl: string; readonly directory: string }
+  | (ServerPart & { readonly part: 'bare'; readonly eventBytes: number })
+  | (ServerPart & { readonly part: 'ours' })
   | { readonly part: 'load' }
+
+/** What a server needs of the others. `bidders`: how many each auction asks, below `bidUrl`. */
+interface ServerPart {
+  readonly bidUrl: string
+  readonly bidders: number
+  readonly directory: string
+}
 
 /** Pings that a load sends, to one server. */
 export interface Load {
@@ -39,18 +46,17 @@ export interface Load {
   readonly keys: readonly string[]
   readonly connections: number
   readonly seconds: number
-  /** Requests a second; as many as there is room for without. */
+  /** Requests a second, evenly spaced; as many as there is room for without. */
   readonly rate?: number
   readonly tmaxMs?: number
 }
 
-/** What a load measured: requests answered with 200, by second and latency (ms). */
+/** What a load measured. */
 export interface LoadResult {
+  /** Requests answered with 200. */
+  readonly answered: number
   readonly perSecond: number
   readonly failed: number
-  readonly answered: number
-  readonly p50: number
-  readonly p99: number
   /** Answers later than the time budget and ten milliseconds. */
   readonly late: number
 }
@@ -79,7 +85,7 @@ const MISDEEDS: readonly ((response: ServerResponse) => void)[] = [
 ]
 const FLOOD = Buffer.alloc(64 * 1024, ' ')
 
-async function openBidders({ hostile = false }: { readonly hostile?: boolean }): Promise<string> {
+async function openBidders({ hostile = false }: { readonly hostile?: boolean }) {
   let asked = 0
   const server = createServer((incoming, response) => {
     incoming.resume()
@@ -95,7 +101,8 @@ async function openBidders({ hostile = false }: { readonly hostile?: boolean }):
   })
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve))
   const address = server.address()
-  return `http://${HOST}:${typeof address === 'object' ? address?.port : 0}`
+  const url = `http://${HOST}:${typeof address === 'object' ? address?.port : 0}`
+  return { url, asked: () => asked }
 }
 
 /** The body that ours sends to each bidder, and the answer that it gives to a ping, in length. */
@@ -121,7 +128,12 @@ const ANSWER = {
 }
 
 /** The ceilings: a server that fans out to the same bidders and answers, and one that appends one event of the same size. */
-async function openBare({ bidUrl, directory, eventBytes }: Extract<AuctionPart, { part: 'bare' }>): Promise<string> {
+async function openBare({
+  bidUrl,
+  bidders,
+  directory,
+  eventBytes,
+}: Extract<AuctionPart, { part: 'bare' }>): Promise<string> {
   const log = await openSqliteEventLog(join(directory, 'bare.db'))
   const agent = new Agent({ connections: null, pipelining: 1 })
   const server = fastify({ logger: false })
@@ -131,7 +143,7 @@ async function openBare({ bidUrl, directory, eventBytes }: Extract<AuctionPart, 
     return JSON.parse(await body.text())
   }
   server.post('/bidders', async () => {
-    const bids = await Promise.all(Array.from({ length: BIDDERS }, (_, n) => ask(n)))
+    const bids = await Promise.all(Array.from({ length: bidders }, (_, n) => ask(n)))
     const best = Math.max(...bids.map(({ bid }) => bid.amountCents))
     return { ...ANSWER, payoutCents: best }
   })
@@ -143,7 +155,7 @@ async function openBare({ bidUrl, directory, eventBytes }: Extract<AuctionPart, 
   return server.listen({ port: 0, host: HOST })
 }
 
-async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'ours' }>) {
+async function openOurs({ bidUrl, bidders, directory }: Extract<AuctionPart, { part: 'ours' }>) {
   const env = { DATA_DIR: directory, PORT: '0', OPERATOR_TOKEN, SANDBOX_SEED: '0', EGRESS_ALLOW: '127.0.0.1/32' }
   const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
   const tenant = await createTenantWorkspace(app.writer, { name: 'Bench' })
@@ -155,15 +167,15 @@ async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'our
   })
   const buyer = await builder.buyer({ name: 'Buyer' })
   const fixed = await builder.target(buyer, { name: 'Fixed', revenueCents: 900 })
-  const bidders = []
-  for (let n = 0; n < BIDDERS; n += 1) {
+  const plan: string[] = []
+  for (let n = 0; n < bidders; n += 1) {
     const rtb = { bidUrl: `${bidUrl}/${n}`, timeoutMs: 2_000 }
-    bidders.push(await builder.target(buyer, { name: `Bidder ${n}`, type: 'rtb', revenueCents: undefined, rtb }))
+    plan.push(await builder.target(buyer, { name: `Bidder ${n}`, type: 'rtb', revenueCents: undefined, rtb }))
   }
   for (let n = 0; n < KEYS; n += 1) {
     const publisherId = await builder.publisher({ name: `Publisher ${n}` })
     const terms = { payoutMode: 'revshare', revsharePct: 100 }
-    await builder.line({ name: `Bidders ${n}`, routingMode: 'highest_bid' }, bidders, { publisherId, terms })
+    await builder.line({ name: `Bidders ${n}`, routingMode: 'highest_bid' }, plan, { publisherId, terms })
     await builder.line({ name: `Fixed ${n}` }, [fixed], { publisherId, terms })
   }
   const { changeRoutingKey } = await import('../../commands/supply/change-routing-key.ts')
@@ -184,69 +196,97 @@ async function openOurs({ bidUrl, directory }: Extract<AuctionPart, { part: 'our
   }
 }
 
-/** Sends pings, each of another caller. */
-async function runLoad({ url, keys, connections, seconds, rate, tmaxMs }: Load): Promise<LoadResult> {
+/** The requests of a load: pings, each of another caller. */
+function pingsOf({ keys, tmaxMs }: Pick<Load, 'keys' | 'tmaxMs'>) {
   let sent = Math.floor(Math.random() * 1_000_000)
-  const running = autocannon({
-    url,
-    method: 'POST',
-    connections,
-    duration: seconds,
-    ...(rate !== undefined && { overallRate: rate }),
-    requests: [
-      {
-        setupRequest(given) {
-          sent += 1
-          const caller = `+1212${String(2_000_000 + (sent % 7_999_999)).padStart(7, '0')}`
-          return {
-            ...given,
-            headers: { authorization: `Bearer ${keys[sent % keys.length]}`, 'content-type': 'application/json' },
-            body: JSON.stringify({ callerNumber: caller, callerState: 'NY', tags: { source: 'bench' }, tmaxMs }),
-          }
-        },
-      },
-    ],
-  })
-  let late = 0
-  if (tmaxMs !== undefined)
-    running.on('response', (_client, _status, _bytes, ms) => {
-      if (ms > tmaxMs + LATE_MS) late += 1
-    })
-  const result = await running
-  const { latency, duration } = result
+  return () => {
+    sent += 1
+    const callerNumber = `+1212${String(2_000_000 + (sent % 7_999_999)).padStart(7, '0')}`
+    return {
+      headers: { authorization: `Bearer ${keys[sent % keys.length]}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ callerNumber, callerState: 'NY', tags: { source: 'bench' }, tmaxMs }),
+    }
+  }
+}
+
+/** Sends as many pings as there is room for. */
+async function runFull({ url, connections, seconds, ...load }: Load): Promise<LoadResult> {
+  const next = pingsOf(load)
+  const requests = [{ setupRequest: (given: object) => ({ ...given, ...next() }) }]
+  const result = await autocannon({ url, method: 'POST', connections, duration: seconds, requests })
+  const answered = result['2xx']
+  return { answered, perSecond: answered / result.duration, failed: result.non2xx + result.errors, late: 0 }
+}
+
+/** Sends pings at a rate, whatever becomes of those before. */
+async function runPaced(load: Load): Promise<LoadResult> {
+  const { url, connections, seconds, rate = 1, tmaxMs } = load
+  const next = pingsOf(load)
+  const { origin, pathname: path } = new URL(url)
+  const pool = new Pool(origin, { connections })
+  const result = { answered: 0, failed: 0, late: 0 }
+  async function send(): Promise<void> {
+    const begun = performance.now()
+    try {
+      const { statusCode, body } = await pool.request({ path, method: 'POST', ...next() })
+      await body.dump()
+      result[statusCode === 200 ? 'answered' : 'failed'] += 1
+    } catch {
+      result.failed += 1
+    }
+    if (tmaxMs !== undefined && performance.now() - begun > tmaxMs + LATE_MS) result.late += 1
+  }
+  const begun = performance.now()
+  const pending: Promise<void>[] = []
+  while (pending.length < rate * seconds) {
+    const due = Math.min(rate * seconds, ((performance.now() - begun) / 1_000) * rate)
+    while (pending.length < due) pending.push(send())
+    await sleep(1)
+  }
+  await Promise.all(pending)
+  await pool.close()
+  return { ...result, perSecond: result.answered / seconds }
+}
+
+/** What a process of the benchmark is asked, and what it answers. */
+type Asked = Readonly<Record<string, () => unknown>>
+
+/** Answers of a server: its memory, and its own time since the last answer, measured from the first question on. */
+function serverAnswers({ bidders }: ServerPart): Asked {
+  let ownTime: (() => OwnTime) | null = null
   return {
-    perSecond: result['2xx'] / duration,
-    failed: result.non2xx + result.errors,
-    answered: result['2xx'],
-    p50: latency.p50,
-    p99: latency.p99,
-    late,
+    memory() {
+      global.gc?.()
+      return { bytes: process.memoryUsage().rss }
+    },
+    'own-time': () => {
+      ownTime ??= measureOwnTime(bidders)
+      return ownTime()
+    },
   }
 }
 
 async function main(part: AuctionPart): Promise<void> {
   const answer = (message: unknown) => process.send?.(message)
-  if (part.part === 'bidders') answer({ url: await openBidders(part) })
-  if (part.part === 'bare') answer({ url: await openBare(part) })
-  if (part.part === 'ours') {
+  let answers: Asked = {}
+  if (part.part === 'bidders') {
+    const { url, asked } = await openBidders(part)
+    answer({ url })
+    answers = { asked: () => ({ requests: asked() }) }
+  } else if (part.part === 'bare') {
+    answer({ url: await openBare(part) })
+    answers = serverAnswers(part)
+  } else if (part.part === 'ours') {
     const { app, ...opened } = await openOurs(part)
     answer(opened)
-    process.on('message', async (what) => {
-      if (what === 'memory') {
-        global.gc?.()
-        answer({ bytes: process.memoryUsage().rss })
-      } else {
-        await app.close()
-        process.exit(0)
-      }
-    })
-  }
-  if (part.part === 'load') {
-    answer({ ready: true })
-    process.on('message', async (load) => answer(await runLoad(load as Load)))
-  }
-  process.once('disconnect', () => process.exit(0))
-  while (process.connected) await sleep(1_000)
+    answers = serverAnswers(part)
+    process.once('disconnect', () => app.close().then(() => process.exit(0)))
+  } else answer({ ready: true })
+  process.on('message', async (message: string | Load) => {
+    if (typeof message === 'string') answer(answers[message]?.())
+    else answer(await (message.rate === undefined ? runFull(message) : runPaced(message)))
+  })
+  if (part.part !== 'ours') process.once('disconnect', () => process.exit(0))
 }
 
 if (process.argv[2]) await main(JSON.parse(process.argv[2]))

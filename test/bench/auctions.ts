@@ -2,11 +2,18 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { AuctionPart, Load, LoadResult } from './auction-process.ts'
-import { alternate, type Figure, figureOf } from './measure.ts'
+import { alternate, type Figure, figureOf, median } from './measure.ts'
+import type { OwnTime } from './own-time.ts'
 import { withDirectory } from './temp-directory.ts'
 
+/** Bidders of each auction. */
+const BIDDERS = 10
 const CONNECTIONS = 64
 const SECONDS = 5
+const OWN_TIME_RUNS = 3
+/** Own time (ms) that an auction may take, and how much longer than the bare one. */
+const OWN_P50_MS = 2
+const OWN_P99_MS = 5
 /** Size of the event of a ping without bidders, about. */
 const EVENT_BYTES = 2_600
 
@@ -28,7 +35,7 @@ async function start(part: AuctionPart): Promise<Started> {
 export interface AuctionProcesses {
   readonly ours: Started
   readonly bare: Started
-  readonly ask: <Answer>(whom: 'ours' | 'load', message: object | string) => Promise<Answer>
+  readonly ask: <Answer>(whom: 'ours' | 'bare' | 'bidders' | 'load', message: object | string) => Promise<Answer>
   readonly close: () => Promise<void>
 }
 
@@ -39,10 +46,11 @@ export async function startAuctions(
 ): Promise<AuctionProcesses> {
   const bidders = await start({ part: 'bidders', hostile })
   const bidUrl: string = bidders.opened.url
-  const bare = await start({ part: 'bare', bidUrl, directory, eventBytes: EVENT_BYTES })
-  const ours = await start({ part: 'ours', bidUrl, directory: join(directory, 'ours') })
+  const asking = { bidUrl, bidders: BIDDERS }
+  const bare = await start({ part: 'bare', ...asking, directory, eventBytes: EVENT_BYTES })
+  const ours = await start({ part: 'ours', ...asking, directory: join(directory, 'ours') })
   const load = await start({ part: 'load' })
-  const parts = { ours, load }
+  const parts = { ours, bare, bidders, load }
   return {
     ours,
     bare,
@@ -61,41 +69,71 @@ export async function startAuctions(
   }
 }
 
+type What = Omit<Load, 'connections' | 'seconds'>
+
+/** Runs loads on the processes, each of which has to be answered as a whole. */
+function createRuns({ ask }: Pick<AuctionProcesses, 'ask'>) {
+  async function run(what: What): Promise<LoadResult> {
+    const result = await ask<LoadResult>('load', { connections: CONNECTIONS, seconds: SECONDS, ...what })
+    if (result.failed > 0) throw new Error(`${result.failed} requests failed at ${what.url}.`)
+    return result
+  }
+  return {
+    run,
+    perSecond: async (what: What) => (await run(what)).perSecond,
+    /** Pings a second, each of which asks all bidders. */
+    async auctionsPerSecond(what: What) {
+      const asked = async () => (await ask<{ requests: number }>('bidders', 'asked')).requests
+      const before = await asked()
+      const { answered, perSecond } = await run(what)
+      const share = ((await asked()) - before) / (answered * BIDDERS)
+      if (share < 1) throw new Error(`Only ${(share * 100).toFixed(1)} % of the bidders were asked at ${what.url}.`)
+      return perSecond
+    },
+    /** The own time of the requests of a load. */
+    async ownTime(whom: 'ours' | 'bare', what: What) {
+      await ask(whom, 'own-time')
+      await run(what)
+      return ask<OwnTime>(whom, 'own-time')
+    },
+  }
+}
+
 /** Measures auctions beside a bare server that asks the same bidders, and pings without bidders beside a bare durable append. */
 export async function auctions(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const { ours, bare, ask, close } = await startAuctions(directory, {})
-    const run = (what: Omit<Load, 'connections' | 'seconds'>) =>
-      ask<LoadResult>('load', { connections: CONNECTIONS, seconds: SECONDS, ...what })
-    const perSecond = async (what: Omit<Load, 'connections' | 'seconds'>) => {
-      const { failed, perSecond } = await run(what)
-      if (failed > 0) throw new Error(`${failed} requests failed at ${what.url}.`)
-      return perSecond
-    }
+    const { perSecond, auctionsPerSecond, ownTime } = createRuns({ ask })
     const { url, bidderKeys, fixedKeys } = ours.opened
     const bareUrl: string = bare.opened.url
+    const [asking, bareAsking] = [
+      { url, keys: bidderKeys },
+      { url: `${bareUrl}/bidders`, keys: ['none'] },
+    ]
     const asked = await alternate(
-      () => perSecond({ url, keys: bidderKeys }),
-      () => perSecond({ url: `${bareUrl}/bidders`, keys: ['none'] }),
+      () => auctionsPerSecond(asking),
+      () => auctionsPerSecond(bareAsking),
     )
     const plain = await alternate(
       () => perSecond({ url, keys: fixedKeys }),
       () => perSecond({ url: `${bareUrl}/append`, keys: ['none'] }),
     )
-    const rate = Math.floor((asked[0]?.ours ?? 0) / 2)
-    const [p50, p99]: [{ ours: number; ceiling: number }[], { ours: number; ceiling: number }[]] = [[], []]
-    for (let n = 0; n < 3; n += 1) {
-      const theirs = await run({ url: `${bareUrl}/bidders`, keys: ['none'], rate })
-      const own = await run({ url, keys: bidderKeys, rate })
-      p50.push({ ours: own.p50, ceiling: theirs.p50 + 2 })
-      p99.push({ ours: own.p99, ceiling: theirs.p99 + 5 })
-    }
+    const rate = Math.floor(median(asked.map((pair) => pair.ours)) / 2)
+    const own: { readonly ours: OwnTime; readonly bare: OwnTime }[] = []
+    for (let n = 0; n < OWN_TIME_RUNS; n += 1)
+      own.push({
+        bare: await ownTime('bare', { ...bareAsking, rate }),
+        ours: await ownTime('ours', { ...asking, rate }),
+      })
     await close()
     const perPing = plain.map((pair) => ({ ours: 1_000 / pair.ours, ceiling: 1_000 / pair.ceiling }))
+    const p50 = own.map((each) => ({ ours: each.ours.p50, ceiling: OWN_P50_MS }))
+    const p99 = own.map((each) => ({ ours: each.ours.p99, ceiling: each.bare.p99 + OWN_P99_MS }))
+    const at = `at ${rate} auctions/s`
     return [
       figureOf('auctions, 10 bidders at 20 ms', 'auctions/s', { atLeast: 0.4 }, asked),
-      figureOf('p50 of auctions at half that rate, beside the bare one + 2 ms', 'ms', { atMost: 1 }, p50),
-      figureOf('p99 of auctions at half that rate, beside the bare one + 5 ms', 'ms', { atMost: 1 }, p99),
+      figureOf(`own time ${at}: p50 beside ${OWN_P50_MS} ms`, 'ms', { atMost: 1 }, p50),
+      figureOf(`own time ${at}: p99 beside the bare one's + ${OWN_P99_MS} ms`, 'ms', { atMost: 1 }, p99),
       figureOf('ping without bidders beside a durable append', 'ms', { atMost: 2.5 }, perPing),
     ]
   })
