@@ -1,5 +1,5 @@
 import { statusNote } from '../shared/fields.ts'
-import { refuseTransition } from '../shared/refusals.ts'
+import { refuseArchived, refuseTransition } from '../shared/refusals.ts'
 import type { Campaign, CampaignStatus } from './campaign.ts'
 
 type Transitions = Readonly<Record<CampaignStatus, readonly CampaignStatus[]>>
@@ -24,7 +24,10 @@ export type CampaignMover = keyof typeof CAMPAIGN_TRANSITIONS
 /** Why the staff restricts a campaign; shown to its owner as the status note. */
 export const restrictionNote = statusNote.trim().min(1)
 
-/** Refuses a transition that `mover` may not request; null when it is allowed, or the campaign already has that status. */
+/**
+ * Refuses a transition that `mover` may not request; null when it is allowed, or the campaign already has that status. The sentence of an
+ * archived campaign is the same for each mover: both surfaces show it as a blocker (Document 1, Checklist).
+ */
 export function refuseCampaignTransition(
   { status }: Pick<Campaign, 'status'>,
   to: CampaignStatus,
@@ -32,5 +35,7 @@ export function refuseCampaignTransition(
 ) {
   const moves: Transitions = CAMPAIGN_TRANSITIONS[mover]
   const allowed = moves[status]
-  return status === to || allowed.includes(to) ? null : refuseTransition('Campaign', status, allowed)
+  if (status === to || allowed.includes(to)) return null
+  const refused = refuseTransition('Campaign', status, allowed)
+  return status === 'archived' ? { ...refused, message: refuseArchived('Campaign').message } : refused
 }

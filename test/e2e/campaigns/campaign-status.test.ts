@@ -177,6 +177,19 @@ describe(documentLine('POST /api/v1/campaigns/:id/status'), () => {
     }
   })
 
+  it('refuses to launch an archived campaign with its one blocker, as the console does', async () => {
+    const { campaignId: id } = the.shelved
+    const reads = await Promise.all([
+      main.rest(`/api/v1/campaigns/${id}`),
+      main.console(`/api/tracking/campaigns/${id}`),
+    ])
+    const launches = await Promise.all([switched, set].map((launch) => launch(id, { status: 'live' })))
+    for (const [n, { body }] of reads.entries()) {
+      expect(body.campaign.canGoLive).toBe(false)
+      expect(body.campaign.blockers).toEqual([launches[n]?.body.error.message])
+    }
+  })
+
   it.each([
     ['status', { status: 'archived' }],
     ['status', { status: 'draft' }],
