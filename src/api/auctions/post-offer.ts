@@ -61,6 +61,13 @@ const WAIT = { times: 40, ms: 50 } as const
 const notFound = refuse('not-found', null, 'Auction not found.')
 const conflict = (message: string) => refuse('conflict', null, message)
 
+/** Refuses a post of an offer that is over without a call: it has expired, or its bid was voided. */
+function refuseEnded({ pinged, source }: PostedAuction, now: string): Refusal<'bid-expired'> | null {
+  if (source.claimedBy !== null) return null
+  const isEnded = source.expired || source.voided || now >= (pinged.offer?.expiresAt ?? now)
+  return isEnded ? refuse('bid-expired') : null
+}
+
 function readPost({ raw }: PublisherRequest): Post | Refusal {
   const read = readCheckedBody(raw, postBody)
   if (isRefusal(read)) return read
@@ -96,22 +103,22 @@ export function createPostDesk(desk: AuctionDesk, sipDomain: string | null) {
     }
   }
 
-  /** Answers a post whose offer was posted before; null for the first. */
-  function repeatedAnswer(posted: PostedAuction, caller: string): PostAnswer | Refusal | null {
+  /** Answers a post whose offer was posted before: as the first, while its call may come or has come; null for the first. */
+  function repeatedAnswer(posted: PostedAuction, caller: string, now: string): PostAnswer | Refusal | null {
     const before = posted.source.posted
     if (!before) return null
     if (before.caller !== caller) return conflict('The offer was posted by another caller number.')
-    return accepted(posted, before.number.e164)
+    return refuseEnded(posted, now) ?? accepted(posted, before.number.e164)
   }
 
   /** Why a post cannot be taken, before its caps are checked. */
-  function checkPost({ pinged, source }: PostedAuction, caller: string, now: string): Refusal | null {
+  function checkPost(posted: PostedAuction, caller: string, now: string): Refusal | null {
+    const { pinged, source } = posted
     if (pinged.offer === null) return conflict('The auction made no offer.')
     const known = knownNumber(pinged.ping.caller)
     if (known !== null && known !== caller) return conflict('The ping was for another caller number.')
     if (source.claimedBy !== null) return conflict('The call of the offer has already come.')
-    if (source.expired || source.voided || now >= pinged.offer.expiresAt) return refuse('bid-expired')
-    return null
+    return refuseEnded(posted, now)
   }
 
   async function numberFor(found: PublisherKey, { pinged, source }: PostedAuction): Promise<OfferedNumber | null> {
@@ -129,7 +136,7 @@ export function createPostDesk(desk: AuctionDesk, sipDomain: string | null) {
   async function awaitOther(found: PublisherKey, { auctionId, caller }: Post): Promise<PostAnswer | Refusal> {
     for (let n = 0; n < WAIT.times; n += 1) {
       const posted = await auctionOf(found, auctionId)
-      const answer = posted && repeatedAnswer(posted, caller)
+      const answer = posted && repeatedAnswer(posted, caller, new Date(clock.now()).toISOString())
       if (answer) return answer
       await new Promise<void>((resolve) => void clock.schedule(clock.now() + WAIT.ms, resolve))
     }
@@ -160,7 +167,7 @@ export function createPostDesk(desk: AuctionDesk, sipDomain: string | null) {
     if (!posted) return notFound
     const { caller, tags } = sent
     const occurredAt = new Date(clock.now()).toISOString()
-    const answer = repeatedAnswer(posted, caller) ?? checkPost(posted, caller, occurredAt)
+    const answer = repeatedAnswer(posted, caller, occurredAt) ?? checkPost(posted, caller, occurredAt)
     if (answer) return answer
     const { pinged, source } = posted
     const { ping, ref, offer, plan } = source.held

@@ -6,6 +6,8 @@ import { createLaneDesk, createPublisherClient } from '../../support/e2e/publish
 import { addNumber, openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
+import { answerScript } from '../../support/e2e/tenant-client.ts'
+import { callNow } from '../../support/e2e/won-call.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const CALLER = '+13105550123'
@@ -22,6 +24,8 @@ async function world(writer: StreamWriter) {
     cached: await lane('Cached'),
     hidden: await lane('Hidden'),
     brief: await lane('Brief'),
+    called: await lane('Called'),
+    voided: await lane('Voided'),
     daily: await lane('Daily', { campaign: { dailyCap: 1 } }),
     slot: await lane('Slot', { plan: [await target('Slot', { concurrencyCap: 1 })] }),
     lastSlot: await lane('Last slot', { plan: [await target('Last slot', { concurrencyCap: 1 })] }),
@@ -152,6 +156,29 @@ it('the slot of a post is free again once its offer has expired without a call',
   await waitUntil('The reservation has ended', async () => (await typesOf(auctionId)).includes('OfferExpired'))
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt))
   expect(await clearing('+13105550161')).toBe('Slot bidder')
+  expect(statusAndCode(await by('slot').post(auctionId, CALLER))).toEqual([410, 'bid_expired'])
+})
+
+it('an accepted post is answered the same after its call has come', async () => {
+  const { auctionId } = await by('called').won({ callerNumber: CALLER })
+  const first = await by('called').accepted(auctionId, CALLER)
+  await callNow(main, { to: first.number, from: CALLER, script: { [the.desk]: answerScript(1) } })
+  await waitUntil('The offer is claimed', async () => (await typesOf(auctionId)).includes('OfferClaimed'))
+  const again = await by('called').post(auctionId, CALLER)
+  expect([again.status, again.body]).toEqual([200, first])
+})
+
+it('an accepted post whose bid was voided is refused with 410 when it is repeated', async () => {
+  const { voided } = the.lanes
+  const bidder = await desk.bidder(voided, the.buyer, 'Voided', await desk.sandboxBidder({ bidCents: 900 }))
+  const { auctionId } = await by('voided').won({ callerNumber: CALLER })
+  await by('voided').accepted(auctionId, CALLER)
+  const { offer } = await log.held(auctionId)
+  expect(offer?.target.id).toBe(bidder)
+  const bid = `/api/v1/pings/${offer?.bidId}?direction=outbound`
+  await waitUntil('The bid can be read', async () => (await main.rest(bid)).status === 200)
+  await desk.voidBid(offer?.bidId ?? '')
+  expect(statusAndCode(await by('voided').post(auctionId, CALLER))).toEqual([410, 'bid_expired'])
 })
 
 describe('of posts that race for the last place', () => {

@@ -88,6 +88,7 @@ export function createLaneDesk({ console }: TenantClient) {
       sent('POST', `/api/tracking/targets/${targetId}/status`, { status }),
     removeRoute: ({ campaignId }: Lane, targetId: string) =>
       sent('DELETE', `/api/tracking/campaigns/${campaignId}/routes/${targetId}`),
+    voidBid: (bidId: string, body: Json = {}) => sent('POST', `/api/tracking/pings/${bidId}/void`, body),
     assign: (numberId: string, body: Json) => sent('PATCH', `/api/tracking/numbers/${numberId}`, body),
     block: async (callerNumber: string): Promise<string> =>
       (await sent('POST', '/api/tracking/blocked-callers', { callerNumber })).blockedCaller.id,

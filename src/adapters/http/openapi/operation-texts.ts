@@ -101,7 +101,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'get-load': 'A load that its process left behind reads `failed`.',
   // Pings
   ping: 'Answered within `tmaxMs`, with an offer or the reason for none. A test key reserves nothing.',
-  post: 'The number takes the call until the offer ends. The same post again gets the same answer.',
+  post: 'The number takes the call until the offer ends. The same post again gets the same answer, or 410 once the offer ended without a call.',
   'ping-in-one-step': 'Parameters of the URL, or a body of JSON or a form. Other names than the four are tags.',
   'ping-in-one-step-by-get': 'All parameters stand in the URL. Other names than the four are tags.',
   'list-pings': `Publishers' pings, or requests to bidders. A window of at most ${PING.windowDays} days; rows are kept for ${PING.retentionDays}.`,
