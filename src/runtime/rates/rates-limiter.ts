@@ -41,8 +41,7 @@ const bucketsOf = (value: unknown): Buckets =>
   Array.isArray(value) ? value.map((pair) => [Number(pair?.[0]), Number(pair?.[1])] as const) : []
 
 const RULES: WindowRules<readonly Rate[], RatesResult, BucketWindows> = {
-  read: (value) =>
-    Object.fromEntries(Object.entries(value ?? {}).map(([windowMs, buckets]) => [windowMs, bucketsOf(buckets)])),
+  read: (value) => Object.fromEntries(Object.entries(value ?? {}).map(([key, buckets]) => [key, bucketsOf(buckets)])),
   judge(window, rates, now) {
     const { result, windows } = evaluateRates(window, rates, now)
     return { result, after: result.allowed ? windows : null }
