@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
-import { bidderSentence, readBid } from '../../domain/bidding/bid.ts'
+import { bidderSentence, readBid, withoutHeaders } from '../../domain/bidding/bid.ts'
 import { createTestRequest } from '../../domain/bidding/bid-request.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { bidAnswer, storedPathProblem } from '../../domain/demand/bid-answer.ts'
@@ -78,9 +78,9 @@ function failed(error: string, result: 'timeout' | 'error' = 'error'): BidderRes
   return { ok: false, result, parsed: null, error }
 }
 
-/** What a bidder's answer amounts to. */
+/** What a bidder's answer amounts to. The headers are those that it was sent. */
 function bidderResult(rtb: Rtb, response: EgressResponse): BidderResult {
-  const { status, answer, problem } = readBid(rtb, response)
+  const { status, answer, problem } = withoutHeaders(readBid(rtb, response), rtb.bidHeaders)
   if (status === 'timeout' || status === 'error') return failed(bidderSentence('The bidder', problem ?? ''), status)
   return { ok: true, result: status, parsed: answer, error: null }
 }
@@ -98,7 +98,7 @@ async function ping(
   const bidder = { bidId: random.uuid(), target: { id, name, ref: externalRef }, buyer }
   const request = createTestRequest(opened, bidder, new Date(clock.now()).toISOString())
   const answer = await egress.send({ ...request, timeoutMs: rtb.timeoutMs, maxBytes: RTB.answerBytes, ownSandbox })
-  return { latencyMs: Math.round(answer.ms), ...bidderResult(rtb, answer) }
+  return { latencyMs: Math.round(answer.ms), ...bidderResult(opened, answer) }
 }
 
 function runTest(

@@ -106,6 +106,17 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     expect(await read(id)).toMatchObject({ health: 'unknown', usage: { total: 0 } })
   })
 
+  it('shows no header value that a bidder repeats in its reason', async () => {
+    const secret = 'bidder-secret-4f9c'
+    const { id } = await created({ type: 'rtb', rtb: { bidUrl, bidHeaders: { 'x-key': `Token ${secret}` } } })
+    requests.length = 0
+    answer = { accept: false, reason: `No such key: ${secret}` }
+    const { text, body } = await tryOut(id)
+    expect(requests.map(({ headers }) => headers['x-key'])).toEqual([`Token ${secret}`])
+    expect(body).toMatchObject({ result: 'rejected', parsed: { rejectReason: 'No such key: •••' } })
+    expect(text).not.toContain(secret)
+  })
+
   it('does not ask a bidder whose stored path is refused now, and the target can be read, changed and mended', async () => {
     const id = the.earlier
     const change = (body: Json) => main.console(`${PATH}/${id}`, { method: 'PATCH', body })
