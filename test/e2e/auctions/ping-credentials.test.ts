@@ -18,8 +18,10 @@ async function world(writer: StreamWriter) {
     second: await lane('Second'),
     rotated: await lane('Rotated'),
     ended: await lane('Ended'),
+    closed: await lane('Closed'),
     signed: await lane('Signed'),
     compat: await lane('Compat'),
+    closedCompat: await lane('Closed compat'),
     signedCompat: await lane('Signed compat'),
   }
   const other = await createTenantWorkspace(writer, { name: 'Other' })
@@ -71,6 +73,25 @@ describe('a routing key', () => {
     expect(await statusOf(by('ended').ping())).toBe(200)
     await desk.publisherStatus(ended, 'terminated')
     expect(statusAndCode(await by('ended').ping())).toEqual([401, 'invalid_key'])
+  })
+
+  it('is dead once its lane is closed, for pings, posts and calls, and stays so when the lane is opened again', async () => {
+    const { closed, plain } = the.lanes
+    const call = { to: plain.e164, sipHeaders: { 'X-Svc-Routing-Key': closed.routingKey } }
+    const attributionOf = async () => (await main.playCall(call)).call.attribution
+    const refused = async () => {
+      expect(statusAndCode(await by('closed').ping())).toEqual([401, 'invalid_key'])
+      expect(statusAndCode(await by('closed').post(auctionId, CALLER))).toEqual([401, 'invalid_key'])
+      expect(await attributionOf()).toBe('tracking_number')
+    }
+    const { auctionId } = await by('closed').won({ callerNumber: CALLER })
+    expect(await attributionOf()).toBe('routing_key')
+    await desk.closeLane(closed)
+    await refused()
+    const { key } = await desk.changeLane(closed, { payoutMode: 'fixed', payoutCents: 300 })
+    await refused()
+    expect((await withKey(key).ping({ callerNumber: CALLER })).body).toMatchObject({ outcome: 'won' })
+    expect(statusAndCode(await withKey(key).post(auctionId, CALLER))).toEqual([404, 'not_found'])
   })
 
   it('does not post the auctions of another key, of its workspace or another', async () => {
@@ -162,6 +183,14 @@ describe('a single-step URL', () => {
     expect(await refused(second)).toEqual([404, 'not_found'])
     expect(await refused(`${server.baseUrl}/api/rtb/compat/unknown.json`)).toEqual([404, 'not_found'])
     expect(await refused(`${server.baseUrl}/api/rtb/compat/${'x'.repeat(3_000)}.json`)).toEqual([404, 'not_found'])
+  })
+
+  it('is dead at once when its lane is closed', async () => {
+    const { closedCompat } = the.lanes
+    const url = await desk.compat(closedCompat)
+    expect((await get(url)).status).toBe(200)
+    await desk.closeLane(closedCompat)
+    expect(await refused(url)).toEqual([404, 'not_found'])
   })
 
   it('does not take a routing key for its token, nor the routes of keys a token for a key', async () => {

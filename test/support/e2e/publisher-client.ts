@@ -78,6 +78,7 @@ export function createLaneDesk({ console }: TenantClient) {
     compat: async (lane: Lane, enabled = true): Promise<string> =>
       (await sent('POST', `${lanePath(lane)}/compat`, { enabled })).compat.url,
     changeLane: (lane: Lane, body: Json) => sent('PUT', lanePath(lane), body),
+    closeLane: (lane: Lane) => sent('DELETE', lanePath(lane)),
     changeCampaign: ({ campaignId }: Lane, body: Json) => sent('PATCH', `/api/tracking/campaigns/${campaignId}`, body),
     campaignStatus: ({ campaignId }: Lane, status: string) =>
       sent('POST', `/api/tracking/campaigns/${campaignId}/status`, { status }),
