@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { reserveOffer } from '../../commands/auctions/reserve-offer.ts'
 import { auctionEvents } from '../../src/domain/auctions/auction.ts'
 import { openOperationalStore } from '../../src/main/stores.ts'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
@@ -12,6 +13,7 @@ import { callNow } from '../support/e2e/won-call.ts'
 import { createTenantWorkspace, createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment, type FaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { commandCall } from '../support/fixtures/writer-fixture.ts'
 
 const READY_MS = 60_000
 const CALLER = '+13105550123'
@@ -31,6 +33,7 @@ async function buildWorld(writer: StreamWriter) {
     windowed: await lane('Windowed'),
     accepted: await lane('Accepted'),
     hidden: await lane('Hidden'),
+    cut: await lane('Cut off'),
   }
   await addNumber(tenant, lanes.hidden)
   return { tenant, buyer, desk, single, lanes }
@@ -167,5 +170,29 @@ describe.each(storeSetups)('a platform that is killed over $name', (setup) => {
       const [first] = await log.eventsOf(auctionId)
       expect(auctionEvents.AuctionHeld.parse(first?.data).ref).toBe(ref)
     }
+  })
+
+  test('between the reservation and the answer of a post records it, and answers it when it is repeated', async () => {
+    const caller = '+13105550127'
+    const { auctionId } = await by('cut').won({ callerNumber: caller })
+    const { ping, offer, plan, ref } = await log.held(auctionId)
+    const { numberId: id, e164 } = world.lanes.cut
+    const post = { postedBy: auctionId, caller, number: { id, e164 }, tags: {}, occurredAt: ping.occurredAt }
+    const { workspaceId } = world.tenant
+    await platform.kill()
+    // What the killed process leaves: the slots are reserved, and nothing else is done.
+    const reserved = await createWorldIn(fault.env, ({ handle }) =>
+      handle(reserveOffer, { ping, offer, winner: plan[0], ref, ...post }, { ...commandCall(auctionId), workspaceId }),
+    )
+    expect(reserved).toMatchObject({ events: [{ type: 'OfferReserved' }] })
+    expect(await typesOf(auctionId)).toEqual(['AuctionHeld'])
+    await start()
+    const isRecorded = async () => (await typesOf(auctionId)).includes('OfferPosted')
+    await waitUntil('The post is recorded', isRecorded, LIFE_SECONDS * 1_000)
+    const { expiresAt } = offer ?? {}
+    expect(await by('cut').accepted(auctionId, caller)).toMatchObject({ number: e164, expiresAt })
+    expect((await call(e164, caller)).call.attribution).toBe('rtb_bid')
+    const reservations = (await log.all('OfferReserved')).filter((event) => event.auctionId === auctionId)
+    expect(reservations).toHaveLength(1)
   })
 })
