@@ -3,7 +3,10 @@ import { auction } from '../../src/domain/auctions/auction.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-/** Records on the auction that the call of its offer arrived. Idempotent by auction. */
+/**
+ * Records on the auction that the call of its offer arrived. Idempotent by auction. No call is routed under an offer whose bid was voided;
+ * one that was routed before the void has claimed the offer, and is paid by it.
+ */
 export const claimOffer = defineCommand({
   name: 'claim-offer',
   entity: auction,

@@ -175,8 +175,6 @@ it('an accepted post whose bid was voided is refused with 410 when it is repeate
   await by('voided').accepted(auctionId, CALLER)
   const { offer } = await log.held(auctionId)
   expect(offer?.target.id).toBe(bidder)
-  const bid = `/api/v1/pings/${offer?.bidId}?direction=outbound`
-  await waitUntil('The bid can be read', async () => (await main.rest(bid)).status === 200)
   await desk.voidBid(offer?.bidId ?? '')
   expect(statusAndCode(await by('voided').post(auctionId, CALLER))).toEqual([410, 'bid_expired'])
 })

@@ -29,6 +29,7 @@ async function world(writer: StreamWriter) {
     brief: await lane('Brief'),
     elsewhere: await lane('Elsewhere'),
     tagged: await lane('Tagged'),
+    voided: await lane('Voided'),
   }
   await addNumber(main, lanes.elsewhere)
   return { main, buyer, desk, lanes }
@@ -165,6 +166,29 @@ it('no offer is claimed after its life, posted or not', async () => {
   expect(await attributionOf(brief.e164)).toBe('tracking_number')
   expect(await attributionOf(brief.e164, OTHER)).toBe('tracking_number')
   await waitUntil('The post has expired', async () => (await typesOf(posted.auctionId)).includes('OfferExpired'))
+})
+
+it('an offer whose bid was voided is claimed by no call, posted or not, and its post holds no slot', async () => {
+  const { voided } = the.lanes
+  await desk.bidder(voided, the.buyer, 'Voided', await desk.sandboxBidder({ bidCents: 900 }))
+  const posted = await by('voided').won({ callerNumber: CALLER })
+  const { number } = await by('voided').accepted(posted.auctionId, CALLER)
+  const windowed = await by('voided').won({ callerNumber: OTHER })
+  for (const { auctionId } of [posted, windowed]) {
+    const bidId = (await log.held(auctionId)).offer?.bidId ?? expect.fail('No bid has won.')
+    const { ping, changed } = await desk.voidBid(bidId, { note: 'Sent twice' })
+    expect([ping.status, changed]).toEqual(['void', true])
+    const { data } = (await main.console(`/api/tracking/activity?entityId=${bidId}`)).body
+    expect(data).toMatchObject([{ action: 'voided', summary: 'Bid of Voided was voided: Sent twice' }])
+  }
+  const released = async () =>
+    (await log.all('ReservationReleased')).filter((one) => one.auctionId === posted.auctionId)
+  await waitUntil('The reservation has ended', async () => (await released()).length > 0)
+  expect(await released()).toMatchObject([{ reason: 'void' }])
+  expect(await attributionOf(number)).toBe('tracking_number')
+  expect(await attributionOf(number, OTHER)).toBe('tracking_number')
+  expect(await typesOf(posted.auctionId)).toEqual(['AuctionHeld', 'OfferPosted', 'BidVoided'])
+  expect(await typesOf(windowed.auctionId)).toEqual(['AuctionHeld', 'BidVoided'])
 })
 
 it('a won call has the tags, the state and the city of its ping and its post', async () => {

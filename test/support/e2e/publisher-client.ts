@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
 import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
 import type { PublisherLane } from './publisher-lane.ts'
-import type { Server } from './server.ts'
+import { type Server, waitUntil } from './server.ts'
 import type { TenantClient } from './tenant-client.ts'
 
 /** Sends a publisher's pings and posts with the key of its lane. */
@@ -89,7 +89,13 @@ export function createLaneDesk({ console }: TenantClient) {
       sent('POST', `/api/tracking/targets/${targetId}/status`, { status }),
     removeRoute: ({ campaignId }: Lane, targetId: string) =>
       sent('DELETE', `/api/tracking/campaigns/${campaignId}/routes/${targetId}`),
-    voidBid: (bidId: string, body: Json = {}) => sent('POST', `/api/tracking/pings/${bidId}/void`, body),
+    /** Voids a bid, once it can be read. */
+    async voidBid(bidId: string, body: Json = {}) {
+      const path = `/api/tracking/pings/${bidId}`
+      const isRead = async () => (await console(`${path}?direction=outbound`)).status === 200
+      await waitUntil('The bid can be read', isRead)
+      return sent('POST', `${path}/void`, body)
+    },
     assign: (numberId: string, body: Json) => sent('PATCH', `/api/tracking/numbers/${numberId}`, body),
     block: async (callerNumber: string): Promise<string> =>
       (await sent('POST', '/api/tracking/blocked-callers', { callerNumber })).blockedCaller.id,
