@@ -13,8 +13,9 @@ import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { PING_RETENTION_MS } from '../../src/domain/shared/limits.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
-import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
+import { columnSpecOf } from '../shared/column-spec.ts'
 
 const doc = outboundPing.omit({ id: true, direction: true }).extend({
   workspaceId: id,
@@ -178,13 +179,6 @@ export const bidLedger = defineProjection({
 
 /** What `src/runtime/columns` keeps of the requests, so that no sum over them reads documents. */
 export const bidColumns = {
-  collection: collectionOf(bidLedger),
-  key: 'seq',
-  time: 'atMs',
-  removes: false,
+  ...columnSpecOf(bidLedger, { time: 'atMs', summed: SUMMED, grouped: GROUPED }),
   retentionMs: PING_RETENTION_MS,
-  columns: {
-    ...Object.fromEntries(SUMMED.map((path) => [path, 'number'] as const)),
-    ...Object.fromEntries(GROUPED.map((path) => [path, 'code'] as const)),
-  },
-} as const
+}

@@ -3,8 +3,9 @@ import { askedText } from '../../src/domain/auctions/asked-targets.ts'
 import { auctionEvents, type AuctionHeld as Held } from '../../src/domain/auctions/auction.ts'
 import { type InboundPing, inboundPing, rowOfHeld, rowOfRefused } from '../../src/domain/auctions/inbound-ping.ts'
 import { PING_RETENTION_MS } from '../../src/domain/shared/limits.ts'
-import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
+import { columnSpecOf } from '../shared/column-spec.ts'
 
 /** What became of a ping's offer. `repeated`: it is the offer of an earlier ping, on whose row it is `open` or claimed. */
 const offerState = z.enum(['none', 'open', 'repeated', 'claimed', 'void'])
@@ -93,13 +94,6 @@ export const pingLedger = defineProjection({
 
 /** What `src/runtime/columns` keeps of the pings, so that no sum over them reads documents. */
 export const pingColumns = {
-  collection: collectionOf(pingLedger),
-  key: 'seq',
-  time: 'atMs',
-  removes: false,
+  ...columnSpecOf(pingLedger, { time: 'atMs', summed: SUMMED, grouped: GROUPED }),
   retentionMs: PING_RETENTION_MS,
-  columns: {
-    ...Object.fromEntries(SUMMED.map((path) => [path, 'number'] as const)),
-    ...Object.fromEntries(GROUPED.map((path) => [path, 'code'] as const)),
-  },
-} as const
+}

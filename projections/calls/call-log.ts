@@ -4,7 +4,8 @@ import { type CallRecord, callRecord, reverseDigits } from '../../src/domain/cal
 import { csvRowOf } from '../../src/domain/calls/csv-row.ts'
 import { storedTag } from '../../src/domain/calls/tags.ts'
 import { reasonSentence } from '../../src/domain/routing/reasons.ts'
-import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { columnSpecOf } from '../shared/column-spec.ts'
 
 /** The counts of each outcome; a converted call is a connected one too. */
 const COUNTS: Readonly<
@@ -203,14 +204,7 @@ const byOutcome = (count: keyof (typeof COUNTS)['live']) => ({
 
 /** What `src/runtime/columns` keeps of the calls, so that no sum over them reads documents. */
 export const callColumns = {
-  collection: collectionOf(callLog),
-  key: 'seq',
-  time: 'startedMs',
-  removes: false,
-  columns: {
-    ...Object.fromEntries(SUMMED.map((path) => [path, 'number'] as const)),
-    ...Object.fromEntries(GROUPED.map((path) => [path, 'code'] as const)),
-  },
+  ...columnSpecOf(callLog, { time: 'startedMs', summed: SUMMED, grouped: GROUPED }),
   derived: {
     profitCents: { plus: 'revenueCents', minus: 'payoutCents' },
     connectedCount: byOutcome('connectedCount'),
