@@ -2,17 +2,15 @@ import { createServer, type Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import type { AuctionHeld } from '../../../src/domain/auctions/auction.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
 import {
   HOSTILE_ANSWERS,
   type HostileAnswer,
   startTestBidder,
   type TestBidder,
 } from '../../support/e2e/hostile-bidder.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const TMAX = { tmaxMs: 400 }
@@ -33,12 +31,9 @@ async function world(writer: StreamWriter) {
   return { main, buyer, fixed, lanes }
 }
 
-const { it, beforeAll, afterAll, main, the, server } = suite('faults of bidders', world)
+const { it, beforeAll, afterAll, main, the, desk, by, log } = laneSuite('faults of bidders', world)
 
 type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
-const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
 let hostile: TestBidder
 /** What connects to an address that no bidder may have. */
 const intruders: Socket[] = []
@@ -48,7 +43,6 @@ const canary = createServer((socket) => {
 })
 let canaryPort = 0
 beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
   hostile = await startTestBidder(HOSTILE_ANSWERS)
   canaryPort = await new Promise((resolve) => {
     canary.listen(0, '127.0.0.2', () => {
@@ -60,7 +54,6 @@ beforeAll(async () => {
 afterAll(async () => {
   hostile.close()
   canary.close()
-  await log.close()
 })
 
 /** A bidder on the plan of lane One until the present test ends; returns its target's id. */

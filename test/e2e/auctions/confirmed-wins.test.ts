@@ -1,12 +1,10 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
 import { startTestBidder, type TestBidder } from '../../support/e2e/hostile-bidder.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const CALLER = '+13105550123'
@@ -33,16 +31,12 @@ async function world(writer: StreamWriter) {
   return { main, buyer, lanes }
 }
 
-const { it, beforeAll, afterAll, main, the, server } = suite('confirmations of wins', world)
+const { it, beforeAll, afterAll, the, desk, by, log } = laneSuite('confirmations of wins', world)
 
 type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
-const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
 let bidder: TestBidder
 let failures = 0
 beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
   failures = 2
   bidder = await startTestBidder({
     bid: (response) => response.end('{"accept":true,"bid":{"amountCents":1250},"destination":"+13125550188"}'),
@@ -59,7 +53,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   bidder.close()
-  await log.close()
 })
 
 /** A bidder on the plan of a lane that wants to be told of its wins. */

@@ -1,11 +1,10 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
+import { createPublisherClient } from '../../support/e2e/publisher-client.ts'
 import { addNumber, openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -30,15 +29,7 @@ async function world(writer: StreamWriter) {
   return { main, buyer, desk, single, lanes }
 }
 
-const { it, describe, beforeAll, afterAll, main, the, server } = suite('pings of publishers', world)
-
-const desk = createLaneDesk(main)
-const by = (name: keyof typeof the.lanes) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
-beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
-})
-afterAll(() => log.close())
+const { it, describe, main, the, server, desk, by, log } = laneSuite('pings of publishers', world)
 
 it('a ping that a buyer takes is answered with the payout, the threshold and the life of the offer', async () => {
   const before = Date.now()

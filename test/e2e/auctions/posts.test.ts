@@ -1,11 +1,9 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, statusAndCode, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { addNumber, openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { callNow } from '../../support/e2e/won-call.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -40,19 +38,9 @@ async function world(writer: StreamWriter) {
 }
 
 const env = { SIP_DOMAIN: 'sip.calls.example' }
-const { it, describe, beforeAll, afterAll, main, the, server } = suite('posts of offers', world, { env })
-
-type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
-const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
-beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
-})
-afterAll(() => log.close())
+const { it, describe, main, the, desk, by, log, typesOf } = laneSuite('posts of offers', world, { env })
 
 const untilPast = (instant: string) => waitUntil(`It is ${instant}`, async () => Date.now() > Date.parse(instant))
-const typesOf = async (auctionId: string) => (await log.eventsOf(auctionId)).map(({ type }) => type)
 const FULL = { outcome: 'no_bid', reason: { code: 1007, reason: 'capped', sentence: 'A cap is full.' } }
 
 it('an accepted post is answered with the number to call, its SIP address, and the life of the offer', async () => {

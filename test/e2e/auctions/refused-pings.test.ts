@@ -2,12 +2,11 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, statusAndCode, statusCodeAndFields } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
+import { createPublisherClient } from '../../support/e2e/publisher-client.ts'
 import { openPublisherLane, type PublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { sendRaw } from '../../support/e2e/raw-request.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const CALLER = '+13105550123'
@@ -30,16 +29,14 @@ async function world(writer: StreamWriter) {
   return { main, lanes }
 }
 
-const { it, describe, beforeAll, afterAll, main, the, server } = suite('pings refused before they are judged', world)
+const { it, describe, beforeAll, main, the, server, desk, by, log } = laneSuite(
+  'pings refused before they are judged',
+  world,
+)
 
-const desk = createLaneDesk(main)
-const by = (name: keyof typeof the.lanes) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
 beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
   await desk.changeKey(the.lanes.bodies, { ratePerMinute: 1_000 })
 })
-afterAll(() => log.close())
 
 const rowsOf = async ({ keyId }: PublisherLane): Promise<readonly Json[]> =>
   (await log.all('PingRefused')).filter((row) => row.keyId === keyId)

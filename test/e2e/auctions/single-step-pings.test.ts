@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, type Json, sendRequest } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { addNumber, openPublisherLane } from '../../support/e2e/publisher-lane.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const SIP_DOMAIN = 'sip.calls.example'
@@ -31,20 +29,16 @@ async function world(writer: StreamWriter) {
   return { main, lanes }
 }
 
-const { it, describe, beforeAll, afterAll, main, the, server } = suite('single-step pings', world, {
+const { it, describe, beforeAll, the, desk, log } = laneSuite('single-step pings', world, {
   env: { SIP_DOMAIN },
 })
 
 type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
 const urls = new Map<LaneName, string>()
-let log: AuctionLog
 beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
   for (const name of ['recorded', 'plain', 'free', 'test', 'disclosed'] as const)
     urls.set(name, await desk.compat(the.lanes[name]))
 })
-afterAll(() => log.close())
 
 const FORM = 'application/x-www-form-urlencoded'
 const urlOf = (name: LaneName) => urls.get(name) ?? ''

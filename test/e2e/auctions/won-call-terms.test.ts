@@ -1,11 +1,9 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { callNow } from '../../support/e2e/won-call.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -34,16 +32,9 @@ async function world(writer: StreamWriter) {
   return { main, buyer, fixed, patient, quick, lanes }
 }
 
-const { it, beforeAll, afterAll, main, the, server } = suite('terms of calls that were won at auction', world)
+const { it, main, the, desk, by, log } = laneSuite('terms of calls that were won at auction', world)
 
 type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
-const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
-let log: AuctionLog
-beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
-})
-afterAll(() => log.close())
 
 /** A target of a lane's plan with a bidder of the sandbox. */
 const bidder = async (name: LaneName, who: string, settings: Json) =>

@@ -1,11 +1,9 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
-import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
+import { laneSuite } from '../../support/e2e/lane-suite.ts'
 import { addNumber, openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { callNow } from '../../support/e2e/won-call.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -35,22 +33,13 @@ async function world(writer: StreamWriter) {
   return { main, buyer, desk, lanes }
 }
 
-const { it, describe, beforeAll, afterAll, main, the, server } = suite('calls that were won at auction', world)
+const { it, describe, main, the, server, desk, by, log, typesOf } = laneSuite('calls that were won at auction', world)
 
 type LaneName = keyof typeof the.lanes
-const desk = createLaneDesk(main)
-const by = (name: LaneName) => createPublisherClient(server, () => the.lanes[name].routingKey)
 const call = (to: string, from: string | null = CALLER) =>
   callNow(main, { to, from, script: { [the.desk]: answerScript(1) } })
 const attributionOf = async (to: string, from?: string | null) => (await call(to, from)).call.attribution
 
-let log: AuctionLog
-beforeAll(async () => {
-  log = await openAuctionLog(server, the.main.workspaceId)
-})
-afterAll(() => log.close())
-
-const typesOf = async (auctionId: string) => (await log.eventsOf(auctionId)).map(({ type }) => type)
 const untilClaimed = (auctionId: string) =>
   waitUntil('The offer is claimed', async () => (await typesOf(auctionId)).includes('OfferClaimed'))
 

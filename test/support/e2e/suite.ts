@@ -37,7 +37,7 @@ function sharedPlatform(setup: StoreSetup): Promise<SharedPlatform> {
 }
 
 /** The value that `current` returns at each access, for names that are destructured before there is one. */
-function late<Value extends object>(current: () => Value): Value {
+export function late<Value extends object>(current: () => Value): Value {
   return new Proxy(Object.create(null), {
     get: (_, key) => Reflect.get(current(), key),
     ownKeys: () => Reflect.ownKeys(current()),
@@ -62,7 +62,8 @@ function deferred<Api extends object>(api: Api, declare: (declaration: () => unk
   })
 }
 
-interface Options {
+/** Options of a suite. */
+export interface SuiteOptions {
   /** `embedded`: the suite does not depend on a store (see `test/e2e/README.md`) and runs over the embedded stores only. */
   readonly stores?: 'every' | 'embedded'
   /** Environment of a platform of the suite's own. Without it, the suite uses the shared one and may neither stop nor restart it. */
@@ -96,7 +97,7 @@ export interface Suite<World> {
 export function suite<World extends { readonly main: Tenant }>(
   name: string,
   world: (writer: StreamWriter) => Promise<World>,
-  { stores = 'every', env }: Options = {},
+  { stores = 'every', env }: SuiteOptions = {},
 ): Suite<World> {
   const declarations: (() => unknown)[] = []
   let collecting = false
