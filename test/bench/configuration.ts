@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
 import fastify from 'fastify'
 import { grantSeat } from '../../commands/access/grant-seat.ts'
 import { registerUser } from '../../commands/access/register-user.ts'
@@ -29,6 +28,7 @@ import { HOST, serve } from './api-server.ts'
 import { eventOf } from './append.ts'
 import { coldProcess } from './cold-start.ts'
 import { alternate, type Figure, figureOf, median, type Pair } from './measure.ts'
+import { fail, pageFigure, storesIn } from './page-server.ts'
 import { withDirectory } from './temp-directory.ts'
 
 const RECORDS = 2_000
@@ -37,8 +37,6 @@ const EVENTS = 100_000
 const AT_ONCE = 400
 const WRITES = 200
 const OWNERS = 6
-const CONNECTIONS = 64
-const SECONDS = 2
 /** Seconds within which a cold process must route. */
 const COLD_SECONDS = 2
 /** The first number of the workspace. */
@@ -162,46 +160,6 @@ async function measureWrites(
   return figureOf('configuration write, read back, p50', 'ms', { atMost: 4 }, pairs)
 }
 
-async function requestRate(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const { requests, non2xx, errors } = await autocannon({
-    url,
-    headers,
-    connections: CONNECTIONS,
-    duration: SECONDS,
-    workers: 1,
-  })
-  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx + errors} requests failed.`)
-  return requests.average
-}
-
-/** A page of 25 out of 2,000 records, compared with the same bytes from bare Fastify. */
-async function measureList(baseUrl: string, session: string, kind: string): Promise<Figure> {
-  const url = `${baseUrl}/api/tracking/${kind}`
-  const headers = { authorization: `Bearer ${session}` }
-  const bytes = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
-  const bare = fastify()
-  bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
-  const bareUrl = await bare.listen({ port: 0, host: HOST })
-  const pairs = await alternate(
-    () => requestRate(url, headers),
-    () => requestRate(bareUrl, {}),
-  )
-  await bare.close()
-  return figureOf(`page of 25 out of 2,000 ${kind}, HTTP`, 'requests/s', { atLeast: 0.25 }, pairs)
-}
-
-const fail = (error: Error) => {
-  throw error
-}
-
-const storesIn = (directory: string) => ({
-  eventLogUrl: `sqlite:${directory}/events.db`,
-  readStoreUrl: `sqlite:${directory}/views.db`,
-  columnsDirectory: `${directory}/columns`,
-  publicUrl: `http://${HOST}`,
-  root: Buffer.alloc(32),
-})
-
 /** Writes, lists and cold starts of a large workspace. */
 export function configuration(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
@@ -223,14 +181,16 @@ export function configuration(): Promise<readonly Figure[]> {
       ...stores,
       ops,
       owner,
-      shards: 1,
       head: START,
       projects: true,
       onDeath: fail,
     })
     const lists = queries.filter(({ name }) => LISTS.some((kind) => name === `list-${kind}`))
     const served = await serve(readSide, queryRoutes(lists, readSide.queries, clock))
-    for (const kind of LISTS) figures.push(await measureList(served.baseUrl, world.sessions[0] ?? '', kind))
+    for (const kind of LISTS) {
+      const name = `page of 25 out of 2,000 ${kind}, HTTP`
+      figures.push(await pageFigure(name, `${served.baseUrl}/api/tracking/${kind}`, world.sessions[0] ?? ''))
+    }
     await served.close()
     await readSide.close()
     await leave()

@@ -1,5 +1,3 @@
-import autocannon from 'autocannon'
-import fastify from 'fastify'
 import { bidColumns, bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import { pingColumns, pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import { listPings } from '../../queries/auctions/list-pings.ts'
@@ -7,29 +5,23 @@ import { pingSummary } from '../../queries/auctions/ping-summary.ts'
 import { openLocalFiles } from '../../src/adapters/files/local-files.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import type { CredentialStore } from '../../src/api/credential-store.ts'
-import { queryRoutes } from '../../src/api/query-routes.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { startThread } from '../../src/main/read-side/threads.ts'
 import { projections } from '../../src/main/registry.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
-import { withSingleFlight } from '../../src/runtime/queries/coalesce-queries.ts'
 import { withExpiredHidden } from '../../src/runtime/queries/hide-expired.ts'
 import { queryPorts } from '../support/fixtures/query-ports.ts'
-import { HOST, serve } from './api-server.ts'
 import { alternate, type Figure, figureOf, secondsOf } from './measure.ts'
-import type { PageCalls } from './page-thread.ts'
+import { pageFigure, servePages } from './page-server.ts'
 import { type StoredPings, storePings } from './stored-pings.ts'
 import { withDirectory } from './temp-directory.ts'
 
 const PAGE = 20_000
 const TIMES = 10
 const DAY_MS = 86_400_000
-const SECONDS = 2
-const CONNECTIONS = 64
 
 /** The values that the summary sums, as arrays by row; texts are codes. */
 interface Arrays {
@@ -139,14 +131,6 @@ async function summaryFigure(
   return figureOf(`summary of a day of ${pings.toLocaleString('en-US')} pings`, 'ms', { atMost: 5 }, pairs)
 }
 
-async function requestRate(url: string, bearer: string): Promise<number> {
-  const headers = { authorization: `Bearer ${bearer}` }
-  const sent = { url, headers, connections: CONNECTIONS, duration: SECONDS, workers: 1 }
-  const { requests, non2xx, errors } = await autocannon(sent)
-  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx + errors} requests failed.`)
-  return requests.average
-}
-
 /** A credential of the stored workspace, whatever the secret. */
 function credentialsOf(workspaceId: string): CredentialStore {
   return {
@@ -172,42 +156,22 @@ function credentialsOf(workspaceId: string): CredentialStore {
   }
 }
 
-async function pageFigure(directory: string, pings: number, { workspaceId }: StoredPings): Promise<Figure> {
-  const start = {
-    eventLogUrl: `sqlite:${directory}/events.db`,
-    readStoreUrl: `sqlite:${directory}/views.db`,
-    columnsDirectory: `${directory}/columns`,
-    publicUrl: `http://${HOST}`,
-    root: Buffer.alloc(32),
-    owner: 'bench',
-    shards: 1,
-    polls: false,
-  }
-  const thread = await startThread<PageCalls>(new URL('./page-thread.ts', import.meta.url), start, {}, (error) => {
-    throw error
-  })
-  const routes = queryRoutes([listPings], withSingleFlight({ run: (asked) => thread.calls.ask(asked) }), clock)
-  const served = await serve({ credentials: credentialsOf(workspaceId) }, routes)
-  const url = `${served.baseUrl}/api/v1/pings?pageSize=25`
-  const answer = await fetch(url, { headers: { authorization: 'Bearer svc_live_bench' } })
-  if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${await answer.text()}`)
-  const bytes = Buffer.from(await answer.arrayBuffer())
-  const bare = fastify()
-  bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
-  const bareUrl = await bare.listen({ port: 0, host: HOST })
-  const pairs = await alternate(
-    () => requestRate(url, 'svc_live_bench'),
-    () => requestRate(bareUrl, 'none'),
+async function listFigure(directory: string, pings: number, { workspaceId }: StoredPings): Promise<Figure> {
+  const pages = await servePages(directory, 'bench', { credentials: credentialsOf(workspaceId) }, listPings)
+  const url = `${pages.baseUrl}/api/v1/pings?pageSize=25`
+  const figure = await pageFigure(
+    `page of 25 out of ${pings.toLocaleString('en-US')} pings, HTTP`,
+    url,
+    'svc_live_bench',
   )
-  await Promise.all([served.close(), bare.close(), thread.close()])
-  const name = `page of 25 out of ${pings.toLocaleString('en-US')} pings, HTTP`
-  return figureOf(name, 'requests/s', { atLeast: 0.25 }, pairs)
+  await pages.close()
+  return figure
 }
 
 /** The summary of a day's pings, compared with one pass over typed arrays, and a page of their list, with the same bytes prebuilt. */
 export function pingLedgerFigures(pings: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storePings(directory, pings)
-    return [await summaryFigure(directory, pings, stored), await pageFigure(directory, pings, stored)]
+    return [await summaryFigure(directory, pings, stored), await listFigure(directory, pings, stored)]
   })
 }
