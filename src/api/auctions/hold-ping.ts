@@ -36,7 +36,7 @@ export interface AuctionDesk extends AuctionPorts {
 }
 
 /** An auction that was held, up to the position of its event. */
-export interface HeldPing {
+export interface AuctionResult {
   readonly held: AuctionHeld
   readonly position: number
 }
@@ -136,7 +136,7 @@ export function createPingDesk(desk: AuctionDesk) {
     request: PublisherRequest,
     body: PingBody,
     protocol: Ping['protocol'],
-  ): Promise<HeldPing> {
+  ): Promise<AuctionResult> {
     const { key, workspaceId, configured } = found
     const auctionId = random.uuid()
     const ping: Ping = {
@@ -185,7 +185,7 @@ export function createPingDesk(desk: AuctionDesk) {
       request: PublisherRequest,
       protocol: Ping['protocol'],
       read: (request: PublisherRequest) => { readonly body: PingBody } | Refusal,
-    ): Promise<HeldPing | Refusal> {
+    ): Promise<AuctionResult | Refusal> {
       const { key, workspaceId } = found
       const refused = await checkRates(found)
       if (refused) {
