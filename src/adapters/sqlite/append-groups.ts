@@ -20,9 +20,9 @@ export interface AppendGroups {
 
 /**
  * Commits appends in groups. An open group also takes the appends that arrive in the next turns of the event loop, as long as
- * some do. When a group fails, each of its appends rejects.
+ * some do. When a group fails, each of its appends rejects. `onCommitted` is told the bytes of each group, about.
  */
-export function createAppendGroups(commit: GroupCommit, onCommitted: () => void): AppendGroups {
+export function createAppendGroups(commit: GroupCommit, onCommitted: (bytes: number) => void): AppendGroups {
   let waiting: Append[] = []
   let group: Append[] = []
   let outcomes: AppendOutcome[] = []
@@ -49,7 +49,7 @@ export function createAppendGroups(commit: GroupCommit, onCommitted: () => void)
         turns += 1
         if (arrived.length > 0 && turns < MAX_TURNS) return
         commit.commit()
-        onCommitted()
+        onCommitted(group.reduce((bytes, { packed }) => bytes + packed.length, 0))
         for (const { outcome, resolve, reject } of close()) {
           if (outcome instanceof Error) reject(outcome)
           else resolve(outcome)

@@ -81,9 +81,14 @@ function restrictToOwner(path: string): void {
   }
 }
 
+/** Opens another connection to a file that is open already, with SQLite's own settings. */
+export function openConnection(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: false })
+}
+
 function openFile(path: string, layout: Layout): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const db = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: false })
+  const db = openConnection(path)
   try {
     restrictToOwner(path)
     const found = versionOf(db)

@@ -2,9 +2,12 @@ import { inTransaction, openDatabase, withFileUnavailable } from './database.ts'
 import { createEntryHandler, type EntryCall, READ_CALLS } from './entries.ts'
 import { groupPerTick } from './group-per-tick.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
+import { createWalCheckpoints } from './wal-checkpoints.ts'
 import { serveFile } from './worker.ts'
 
 const CACHE_KIB = 8 * 1024
+/** Bytes that a commit writes, about: a few pages. */
+const COMMIT_BYTES = 64 * 1024
 
 /** Handlers of the operational store's thread. */
 export type EntryCalls = {
@@ -15,13 +18,20 @@ export type EntryCalls = {
 serveFile<EntryCalls>((path) => {
   const { db, checkFile } = openDatabase(path, { ...VIEW_LAYOUT, cacheKiB: CACHE_KIB })
   const handle = createEntryHandler(db)
+  const walCheckpoints = createWalCheckpoints(path)
   const runGroup = (calls: readonly EntryCall[]) => {
     checkFile()
     const work = () => calls.map(handle)
-    return calls.every(([method]) => READ_CALLS.has(method)) ? work() : inTransaction(db, work)
+    if (calls.every(([method]) => READ_CALLS.has(method))) return work()
+    const results = inTransaction(db, work)
+    walCheckpoints.wrote(COMMIT_BYTES)
+    return results
   }
   return {
     handlers: { run: groupPerTick((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
-    close: () => db.close(),
+    async close() {
+      await walCheckpoints.close()
+      db.close()
+    },
   }
 })

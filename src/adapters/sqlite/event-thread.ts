@@ -3,7 +3,11 @@ import { createExternalWriteCheck, openAppendBroadcast } from './change-signal.t
 import { openDatabase } from './database.ts'
 import { createGroupCommit } from './event-appends.ts'
 import { EVENT_LAYOUT } from './event-table.ts'
+import { createWalCheckpoints } from './wal-checkpoints.ts'
 import { serveFile } from './worker.ts'
+
+/** Bytes that are written for each byte of an event, with its indexes, about. */
+const WRITTEN_BYTES = 2
 
 /** Handlers of the log's writing thread. */
 export type EventWrites = {
@@ -16,15 +20,20 @@ serveFile<EventWrites>((path) => {
   const hasExternalWrites = createExternalWriteCheck(database.db)
   const { notifyAppended, stop } = openAppendBroadcast(path)
 
-  const { append, flush } = createAppendGroups(createGroupCommit(database), notifyAppended)
+  const walCheckpoints = createWalCheckpoints(path)
+  const { append, flush } = createAppendGroups(createGroupCommit(database), (bytes) => {
+    notifyAppended()
+    walCheckpoints.wrote(bytes * WRITTEN_BYTES)
+  })
   return {
     handlers: { append },
     poll() {
       if (hasExternalWrites()) notifyAppended()
     },
-    close() {
+    async close() {
       flush()
       stop()
+      await walCheckpoints.close()
       database.db.close()
     },
   }

@@ -14,17 +14,20 @@ export interface Commit {
   readonly move: CheckpointMove
 }
 
+/** Bytes that are written for each character of a document, with its columns and indexes, about. */
+const WRITTEN_BYTES = 5
+
 /**
  * Creates the function that commits batches: documents, guards of removed documents and checkpoints, all batches in one
  * transaction. It returns for each batch whether it was written: false when its checkpoint is not at `expected`, or has a
- * later epoch. `wrote` is told the characters of the documents after each commit.
+ * later epoch. `wrote` is told the bytes that each commit has written, about.
  */
 export function createCommitter(
   db: DatabaseSync,
   prepare: Prepare,
   catalogue: Catalogue,
   codes: TextCodes,
-  wrote: (characters: number) => void,
+  wrote: (bytes: number) => void,
 ): (commits: readonly Commit[]) => readonly boolean[] {
   let characters = 0
   const commit = ({ writes, move: { name, expected, next } }: Commit): boolean => {
@@ -39,7 +42,7 @@ export function createCommitter(
     try {
       const moved = commits.map(commit)
       prepare(moved.includes(true) ? 'COMMIT' : 'ROLLBACK').run()
-      wrote(characters)
+      wrote(characters * WRITTEN_BYTES)
       return moved
     } catch (error) {
       catalogue.invalidate()

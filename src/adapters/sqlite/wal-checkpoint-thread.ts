@@ -1,5 +1,4 @@
-import { openDatabase, withFileUnavailable } from './database.ts'
-import { VIEW_LAYOUT } from './view-layout.ts'
+import { openConnection, withFileUnavailable } from './database.ts'
 import { serveFile } from './worker.ts'
 
 /** Handlers of the thread that moves a write-ahead log into its file. */
@@ -9,7 +8,7 @@ export type WalCheckpointCalls = {
 
 /** A passive checkpoint waits for nobody, and nobody waits for it. */
 serveFile<WalCheckpointCalls>((path) => {
-  const { db } = openDatabase(path, { ...VIEW_LAYOUT, mappedBytes: 0 })
+  const db = openConnection(path)
   const run = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   return {
     handlers: { checkpoint: () => void withFileUnavailable(() => run.all()) },

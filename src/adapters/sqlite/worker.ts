@@ -21,7 +21,7 @@ export interface FileService<H extends Handlers> {
   readonly handlers: H
   /** Called every 25 ms. */
   readonly poll?: () => void
-  readonly close: () => void
+  readonly close: () => void | Promise<void>
 }
 
 const POLL_MS = 25
@@ -40,7 +40,7 @@ export function serveFile<H extends Handlers>(open: (path: string) => FileServic
         // Handlers run the calls of a tick at its end.
         await yieldToEventLoop()
         clearInterval(timer)
-        close()
+        await close()
       },
     }
     serveRpc(channel, { ...handlers, ...lifecycle })

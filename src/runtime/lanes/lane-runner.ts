@@ -11,7 +11,7 @@ import type { LaneWork, RunningLane } from './running-lane.ts'
 /** When a step of a lane that failed is tried again (ms). */
 const RETRY_MS = 400
 /** Rest between two pages of the live tail (ms): under load, one commit then takes what several would. */
-const REST_MS = 20
+const REST_MS = 40
 
 export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
   readonly work: LaneWork<L>
