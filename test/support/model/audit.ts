@@ -6,7 +6,8 @@ import type { LedgerState } from '../../../src/domain/routing/ledger.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
 import { byWindow, centsByDay, isTaken, liveCalls } from '../oracle/slots.ts'
-import { type Subject, slotsOf, usageOf } from './counts.ts'
+import { expectOffers, expectPostsEnded } from './audit-offers.ts'
+import { callSlotsOf, type Subject, slotsOf, usageOf } from './counts.ts'
 import { rowOf, shownRowOf } from './expectations.ts'
 import { healthWord, isSuppressed } from './health.ts'
 import type { Ids } from './records.ts'
@@ -66,7 +67,8 @@ async function expectUsage(model: Model, ids: Ids, views: ReadStore): Promise<vo
     const id = idOf(subject, ids)
     const counters = await countersOf(views, subject.kind, [id])
     const { total, dayCents, ...counted } = usageOf(model, subject)
-    const calls = { liveCalls: liveCalls(slotsOf(model, subject)), ...counted }
+    // A post is no call: what it holds is not shown as one.
+    const calls = { liveCalls: liveCalls(callSlotsOf(model, subject)), ...counted }
     const now = iso(model.now)
     if (subject.kind === 'lane') {
       expect(laneUsageOf(counters, id, now), subject.name).toEqual({ ...calls, dayPayoutCents: dayCents })
@@ -138,16 +140,20 @@ function expectNotices(model: Model, { log }: System): void {
 /** Expects that the engine and the model agree on everything. */
 export async function expectAgreement(model: Model, system: System, ids: Ids): Promise<void> {
   const views = await system.store()
-  expectLedger(model, ids, await system.ledger())
+  const state = await system.ledger()
+  expectLedger(model, ids, state)
+  expectOffers(model, system, state)
   await expectUsage(model, ids, views)
   await expectCalls(model, system, views)
   expectMoney(model, system)
   expectNotices(model, system)
 }
 
-/** Expects that every call has ended and settled, and that no job, dial or slot is left. */
+/** Expects that every call has ended and settled, that every post has ended, and that no job, dial or slot is left. */
 export async function expectAllEnded(model: Model, system: System): Promise<void> {
-  const { counters, calls } = await system.ledger()
+  const state = await system.ledger()
+  const { counters, calls } = state
+  expectPostsEnded(model, state)
   expect([...calls.keys()]).toEqual([])
   expect([...counters].filter(([, { live }]) => live !== 0)).toEqual([])
   expect([...system.docs('timers').keys()]).toEqual([])

@@ -1,13 +1,14 @@
 import { halfUp } from '../oracle/money.ts'
 import { notifyCallCaps, notifyRevenueCap } from './caps.ts'
-import type { CallModel, CorrectionsModel, Model, TermsModel } from './state.ts'
+import type { CallModel, CorrectionsModel, Model } from './state.ts'
+import type { TermsModel } from './terms-state.ts'
 
 const HOUR = 3_600_000
 /** Hours after its end within which a call accepts a conversion. */
 const POSTBACK_HOURS = 72
 
 /** The payout of a converted call with this revenue (Document 1, Payout rules). */
-function payoutOf(terms: TermsModel, revenueCents: number): number {
+export function payoutOf(terms: TermsModel, revenueCents: number): number {
   const { payoutMode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents, payoutWithheld } = terms
   if (payoutMode === 'none' || payoutWithheld !== null) return 0
   if (payoutMode === 'fixed') return payoutCents ?? 0
@@ -19,7 +20,10 @@ function payoutOf(terms: TermsModel, revenueCents: number): number {
 
 export const answeredClaim = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null
 
-/** The figures that follow from a call's talk, conversions and corrections. */
+/**
+ * The figures that follow from a call's talk, conversions and corrections. A call won at auction earns what was offered once it
+ * has talked as long as was offered, even when the buyer does not pay (Supplement §6, Settlement).
+ */
 function figuresOf(call: CallModel, corrections: CorrectionsModel = call.corrections) {
   const { posts, end, terms } = call
   const last = posts.at(-1)
@@ -33,7 +37,10 @@ function figuresOf(call: CallModel, corrections: CorrectionsModel = call.correct
   const converted = source !== null
   const earned = converted ? (posted?.revenueCents ?? sold?.revenueCents ?? 0) : 0
   const revenueCents = corrections.revenueCents ?? earned
-  const payoutCents = corrections.payoutCents ?? (converted ? payoutOf(terms, revenueCents) : 0)
+  const { promise } = terms
+  const isPromised = promise !== null && sold !== null && end !== null && end.talkSeconds >= promise.thresholdSeconds
+  const owed = isPromised ? promise.payoutCents : converted ? payoutOf(terms, revenueCents) : 0
+  const payoutCents = corrections.payoutCents ?? owed
   return { converted, source, revenueCents, payoutCents }
 }
 type Figures = ReturnType<typeof figuresOf>

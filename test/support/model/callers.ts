@@ -10,6 +10,7 @@ export function stateOfCaller(caller: string | null): string | null {
 /** The input of the gates. */
 export interface GateInputModel {
   readonly caller: string | null
+  readonly callerState: string | null
   readonly campaign: CampaignModel | null
   readonly publisher: string | null
   readonly at: number

@@ -1,13 +1,10 @@
 import { usageCentsOf } from '../oracle/money.ts'
 import { answeredClaim, writeBooks } from './books.ts'
-import { preferredTarget, stateOfCaller } from './callers.ts'
 import { notifyCallCaps } from './caps.ts'
 import { skipReason } from './eligibility.ts'
-import { evaluateGates } from './gates.ts'
 import { addFailure, type FailureCode, resetHealth } from './health.ts'
-import { planOf } from './plan.ts'
+import { expireOffers } from './offers.ts'
 import { type CallModel, type ClaimModel, type DialEnd, type Model, need } from './state.ts'
-import { termsOf } from './terms.ts'
 
 /** The result of a search for a target. */
 export interface SearchModel {
@@ -61,7 +58,7 @@ function search(model: Model, call: CallModel, at: number): SearchModel {
  * The first search checks the whole plan: ineligible targets leave it, even those behind the claimed one. Those at their
  * concurrency limit come once more after all others (Supplement §6, Dial).
  */
-function planAndSearch(model: Model, call: CallModel, at: number): SearchModel {
+export function planAndSearch(model: Model, call: CallModel, at: number): SearchModel {
   const whole = call.plan
   const reasons = new Map(call.plan.map(({ target }) => [target, skipReason(model, target, { call, at })]))
   const found = search(model, call, at)
@@ -80,86 +77,6 @@ function endSearch(call: CallModel, skipped: SearchModel['skipped']): SearchMode
   const none = skipped.every(([, reason]) => reason === 'paused') ? 'no_targets' : 'no_eligible_target'
   call.unrouted = call.claims.length > 0 ? 'all_targets_failed' : none
   return { skipped, unrouted: call.unrouted }
-}
-
-/** The announcement of a call. */
-export interface ArrivalModel {
-  readonly id: string
-  readonly dialed: string
-  readonly caller: string | null
-  /** The lane of the routing key that the call carries. */
-  readonly key: { readonly campaign: string; readonly publisher: string } | null
-  readonly at: number
-}
-
-function observedTags({ dialed, caller }: ArrivalModel, publisher: string | null): Readonly<Record<string, string>> {
-  const area = caller?.startsWith('+1') ? caller.slice(2, 5) : null
-  const state = stateOfCaller(caller)
-  return {
-    dialedNumber: dialed,
-    ...(publisher && { publisher }),
-    ...(area && { callerAreaCode: area }),
-    ...(state && { callerState: state }),
-  }
-}
-
-/** A call arrives. `order` is the order that chance gave the plan. */
-export function arrive(model: Model, arriving: ArrivalModel, order: readonly string[]) {
-  const { id, dialed, caller, at, key } = arriving
-  const { campaign: name, publisher } = key ?? need(model.numbers, dialed)
-  const campaign = name === null ? null : need(model.campaigns, name)
-  const knock = { caller, campaign, publisher: campaign && publisher, at }
-  const passage = evaluateGates(model, knock)
-  const terms = termsOf(model, knock)
-  const first = preferredTarget(model, knock)
-  const tags = observedTags(arriving, publisher)
-  const call: CallModel = {
-    id,
-    ref: `CA-${String(model.calls.length + 1).padStart(10, '0')}`,
-    dialed,
-    caller,
-    callerState: stateOfCaller(caller),
-    campaign: name,
-    publisher,
-    attribution: key ? 'routing_key' : name === null ? 'direct' : 'tracking_number',
-    at,
-    heardAt: model.now,
-    admitted: passage.failed === null,
-    terms,
-    routing: {
-      dialTimeoutSeconds: campaign?.dialTimeoutSeconds ?? 0,
-      states: campaign?.states ?? [],
-      unroutedAction: campaign?.unroutedAction ?? 'hangup',
-      deadline: at + (campaign?.failoverBudgetSeconds ?? 0) * SECOND,
-    },
-    plan: [],
-    busyAtFirst: [],
-    claims: [],
-    skips: [],
-    unrouted: passage.reason,
-    answeredAt: null,
-    end: null,
-    arrivalTags: tags,
-    tags,
-    posts: [],
-    corrections: {},
-    settledAt: null,
-    convertedAt: null,
-    source: null,
-    converted: false,
-    revenueCents: 0,
-    payoutCents: 0,
-    usageCents: 0,
-    usageChargedAt: null,
-  }
-  if (passage.failed !== null || campaign === null) {
-    model.calls.push(call)
-    return { call, passage, first, found: { skipped: [], unrouted: passage.reason } }
-  }
-  const worth = new Map(planOf(model, campaign).map((planned) => [planned.target, planned]))
-  call.plan = order.map((target) => need(worth, target))
-  model.calls.push(call)
-  return { call, passage, first, found: planAndSearch(model, call, at) }
 }
 
 const roundedSeconds = (ms: number) => Math.max(0, Math.round(ms / SECOND))
@@ -222,8 +139,9 @@ export function settlesAt(call: CallModel): number | null {
   return call.end.at + (answeredClaim(call) ? call.terms.bufferSeconds * SECOND : 0)
 }
 
-/** Does what is due: ends stuck calls, settles ended ones once, and charges their usage once. */
+/** Does what is due: ends posted offers and stuck calls, settles ended ones once, and charges their usage once. */
 export function catchUp(model: Model): void {
+  expireOffers(model)
   const stuckAt = (call: CallModel) => Math.max(call.at, call.heardAt) + LONGEST_CALL * HOUR
   const stuck = model.calls.filter((call) => !call.end && stuckAt(call) <= model.now)
   for (const call of stuck.toSorted((one, other) => stuckAt(one) - stuckAt(other))) {

@@ -1,18 +1,17 @@
 import fc from 'fast-check'
 import type { Conversion } from './books.ts'
 import * as edits from './edits.ts'
+import { advanceCall, type DialScript, type ModelRun, openCalls, repeatNotice, startCall, wait } from './play.ts'
 import {
-  advanceCall,
-  callBusyTarget,
-  type DialScript,
-  type ModelRun,
-  openCalls,
-  playCall,
-  repeatNotice,
-  type ScriptedCall,
-  startCall,
-  wait,
-} from './play.ts'
+  hasLiveOffers,
+  hasOffers,
+  pingLanes,
+  playWonCall,
+  post,
+  postTogether,
+  type SentPingModel,
+} from './play-auctions.ts'
+import { type CallScript, callBusyTarget, playCall, type ScriptedCall } from './scripted-calls.ts'
 import * as settings from './settings.ts'
 import type { CallModel, CorrectionsModel } from './state.ts'
 import { BUYERS, CALLERS, CAMPAIGNS, LANES, NUMBERS, PUBLISHERS, ROUTES, TARGETS } from './world.ts'
@@ -61,14 +60,35 @@ const dial: fc.Arbitrary<DialScript> = fc.record({
 })
 const by = fc.constantFrom('caller' as const, 'agent' as const)
 const called = { dialed: number, caller, key: fc.option(lane, { freq: 8 }) }
-const script: fc.Arbitrary<ScriptedCall> = fc.record({
-  ...called,
+const course = {
   dials: fc.array(dial, { maxLength: 4 }),
   talkMs: fc.oneof(seconds(130), fc.constantFrom(29_499, 29_500, 30_000, 59_499, 60_000, 60_500)),
   by,
+}
+const script: fc.Arbitrary<ScriptedCall> = fc.record({
+  ...called,
+  ...course,
   before: fc.oneof(fc.integer({ min: 0, max: 60_000 }), fc.integer({ min: 0, max: 144_000_000 })),
   edge: fc.option(edge, { freq: 2 }),
 })
+
+const sentPing: fc.Arbitrary<SentPingModel> = fc
+  .record({
+    lane,
+    singleStep: fc.constantFrom(false, false, true),
+    callerNumber: fc.oneof(
+      { weight: 20, arbitrary: caller },
+      { weight: 3, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constant('call me') },
+    ),
+    callerState: fc.constantFrom(null, null, null, 'NY', 'TX'),
+    floorCents: fc.constantFrom(null, null, null, null, null, 600, 2_000),
+    tags: fc.constantFrom({}, {}, { publisher: 'P2' }, { callerState: 'NY', deal: 'open' }),
+  })
+  .map(({ lane, ...sent }) => ({ ...lane, ...sent }))
+const hiddenPing = sentPing.map((sent) => ({ ...sent, callerNumber: null }))
+
+const wonCall: fc.Arbitrary<CallScript> = fc.record(course)
 
 const onOff = fc.constantFrom('active' as const, 'active' as const, 'active' as const, 'paused' as const)
 const liveOrNot = fc.constantFrom('live' as const, 'live' as const, 'live' as const, 'paused' as const)
@@ -135,6 +155,10 @@ const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       hasCalls,
     ),
   ],
+  [12, step('pingLanes', fc.tuple(sentPing), pingLanes)],
+  [8, step('post', fc.tuple(fc.nat(2), known, fc.constantFrom(false, false, false, false, true)), post, hasOffers)],
+  [2, step('postTogether', fc.tuple(sentPing, fc.oneof(sentPing, hiddenPing), known), postTogether)],
+  [6, step('playWonCall', fc.tuple(fc.nat(3), known, wonCall), playWonCall, hasLiveOffers)],
   [3, step('repeat', fc.tuple(fc.nat()), repeatNotice, ({ notices }) => notices.length > 0)],
   [4, step('editTarget', fc.tuple(target, oneSetting(settings.targetSettings)), edits.editTarget)],
   [2, step('editBuyer', fc.tuple(buyer, oneSetting(settings.buyerSettings)), edits.editBuyer)],

@@ -1,4 +1,5 @@
 import { centsByDay, inWindows, isCounted, type Slot } from '../oracle/slots.ts'
+import { heldSlots } from './offers.ts'
 import { type CallModel, type ClaimModel, dayOf, iso, type Model } from './state.ts'
 
 /** What is counted: a target's or a buyer's dials, a campaign's or a lane's admissions. */
@@ -51,13 +52,19 @@ function slotOfArrival(call: CallModel, kind: Subject['kind']): Slot {
 }
 
 /** The slots of a subject, from all calls. */
-export function slotsOf({ calls }: Model, subject: Subject): readonly Slot[] {
+export function callSlotsOf({ calls }: Model, subject: Subject): readonly Slot[] {
   const { kind } = subject
   return calls.flatMap((call) => {
     if (kind === 'campaign' || kind === 'lane') return isOn(subject, call) ? [slotOfArrival(call, kind)] : []
     return call.claims.filter((claim) => isFor(subject, claim)).map((claim) => slotOfDial(call, claim, kind))
   })
 }
+
+/** The slots of a subject, from all calls and accepted posts. */
+export const slotsOf = (model: Model, subject: Subject): readonly Slot[] => [
+  ...callSlotsOf(model, subject),
+  ...heldSlots(model, subject.kind, subject.name),
+]
 
 /** Calls that count in the present hour, day and month and in all, and the cents of the present day. */
 export function usageOf(model: Model, subject: Subject) {

@@ -180,6 +180,7 @@ export const resetCaps: Edit<[string]> = async (pair, name) => {
     dayRevenueCents: dayCents,
   })
   for (const call of model.calls) for (const claim of call.claims) if (claim.target === name) claim.capsReset = true
+  for (const { plan, post } of model.offers) if (post && plan[0]?.target === name) post.capsReset = true
   model.capNotices.reset(name)
 }
 

@@ -15,7 +15,9 @@ import {
 
 /** A call that is offered to a target at an instant. */
 interface EligibilityInputModel {
-  readonly call: Pick<CallModel, 'callerState' | 'caller' | 'routing' | 'arrivalTags'>
+  readonly call: Pick<CallModel, 'callerState' | 'caller' | 'arrivalTags'> & {
+    readonly routing: Pick<CallModel['routing'], 'states'>
+  }
   readonly at: number
 }
 

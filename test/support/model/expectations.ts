@@ -6,7 +6,8 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { answeredClaim } from './books.ts'
 import type { SearchModel } from './calls.ts'
 import { ringingClaim } from './calls.ts'
-import { type CallModel, iso, type TermsModel } from './state.ts'
+import { type CallModel, iso } from './state.ts'
+import type { TermsModel } from './terms-state.ts'
 
 /** The ledger's decision in its events; null when they hold none. */
 export function decisionOf(events: readonly RecordedEvent[]) {
@@ -22,7 +23,8 @@ export function decisionOf(events: readonly RecordedEvent[]) {
 }
 export type Decision = NonNullable<ReturnType<typeof decisionOf>>
 
-const termsOf = ({ payoutMode, payoutCents, revsharePct, ...more }: TermsModel) => ({
+/** Terms as the platform records them. */
+export const recordedTerms = ({ payoutMode, payoutCents, revsharePct, ...more }: TermsModel) => ({
   payoutMode,
   payoutCents,
   revsharePct,
@@ -31,6 +33,9 @@ const termsOf = ({ payoutMode, payoutCents, revsharePct, ...more }: TermsModel) 
   payoutWithheld: more.payoutWithheld,
   bufferSeconds: more.bufferSeconds,
   usageRateCents: more.usageRateCents,
+  ...(more.promise && {
+    promise: { payoutCents: more.promise.payoutCents, durationThresholdSeconds: more.promise.thresholdSeconds },
+  }),
 })
 
 /** Expects that the system claimed and skipped the same targets as the model. */
@@ -77,12 +82,13 @@ export function expectArrival(
 ): void {
   if (!('gates' in decision)) throw new Error(`${decision.type} is no decision on an arrival.`)
   const { arrival, gates, terms } = decision
-  const { ref, campaign, publisher, callerState, attribution } = arrival
+  const { ref, campaign, publisher, callerState, attribution, auction } = arrival
   expect({
     gates,
     ref,
     callerState,
     attribution,
+    offer: auction?.id ?? null,
     campaign: campaign?.name ?? null,
     publisher: publisher?.name ?? null,
   }).toEqual({
@@ -90,10 +96,11 @@ export function expectArrival(
     ref: call.ref,
     callerState: call.callerState,
     attribution: call.attribution,
+    offer: call.offer?.id ?? null,
     campaign: call.campaign,
     publisher: call.publisher,
   })
-  expect(terms).toEqual(termsOf(call.terms))
+  expect(terms).toEqual(recordedTerms(call.terms))
   expectSearch(decision, call, found)
 }
 

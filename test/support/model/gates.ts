@@ -4,7 +4,7 @@ import { slotsOf } from './counts.ts'
 import { opensAt } from './hours.ts'
 import { blockName, iso, laneName, type Model } from './state.ts'
 
-function isCampaignCapped(model: Model, { campaign, at }: GateInputModel): boolean {
+export function isCampaignCapped(model: Model, { campaign, at }: GateInputModel): boolean {
   if (!campaign) return false
   const slots = slotsOf(model, { kind: 'campaign', name: campaign.name })
   return usedCaps(slots, campaign, iso(at), { caps: ['dailyCap', 'concurrencyCap'] }).some(isUsedUp)
@@ -15,7 +15,7 @@ function isNotLive(model: Model, { campaign, publisher }: GateInputModel): boole
   return publisher !== null && model.lanes.get(laneName(campaign.name, publisher))?.active === false
 }
 
-function isBlocked({ blocked }: Model, { caller, campaign }: GateInputModel): boolean {
+export function isBlocked({ blocked }: Model, { caller, campaign }: GateInputModel): boolean {
   if (caller === null) return false
   return blocked.has(blockName(caller, null)) || (campaign !== null && blocked.has(blockName(caller, campaign.name)))
 }

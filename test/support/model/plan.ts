@@ -1,4 +1,5 @@
-import { type CampaignModel, type Model, need, type PlannedModel, routeName } from './state.ts'
+import { type CampaignModel, type Model, need, routeName } from './state.ts'
+import type { PlannedModel } from './terms-state.ts'
 
 /**
  * The targets of a campaign's plan with their present price. A delivery target has the price 0, whatever its route
@@ -15,6 +16,25 @@ export function planOf(model: Model, campaign: CampaignModel): readonly PlannedM
         thresholdSeconds: durationThresholdSeconds,
       }
     })
+}
+
+function permutations<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
+  if (values.length === 0) return [[]]
+  return values.flatMap((value, place) => permutations(values.toSpliced(place, 1)).map((rest) => [value, ...rest]))
+}
+
+/** Every order that chance may give the plan of a campaign, with present prices. */
+export function legalOrders(model: Model, campaign: CampaignModel): readonly (readonly PlannedModel[])[] {
+  const orders = permutations(planOf(model, campaign))
+  return orders.filter(
+    (order) =>
+      orderProblem(
+        model,
+        campaign,
+        null,
+        order.map(({ target }) => target),
+      ) === null,
+  )
 }
 
 /** What is wrong with the order of a plan; null when nothing is. */

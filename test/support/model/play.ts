@@ -1,13 +1,12 @@
 import { expect } from 'vitest'
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
-import { answeredClaim } from './books.ts'
-import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringingClaim } from './calls.ts'
-import { editTarget, type ModelAndSystem } from './edits.ts'
+import { WORKSPACE } from '../fixtures/spec.ts'
+import { arrive } from './arrivals.ts'
+import { answer, catchUp, type FailureModel, fail, hangUp, ringingClaim } from './calls.ts'
+import type { ModelAndSystem } from './edits.ts'
 import { decisionOf, expectArrival, expectSearch } from './expectations.ts'
 import { orderProblem } from './plan.ts'
 import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from './state.ts'
-
-const WORKSPACE = '01900000-0000-7000-8000-000000000001'
 
 /** Model and system with the notices that the carrier has sent. */
 export interface ModelRun extends ModelAndSystem {
@@ -28,19 +27,6 @@ export interface RoutingKey {
   readonly publisher: string
 }
 
-/** A whole call: the outcome of each dial (an answer if the list ends), the talk time, and who hangs up. */
-export interface ScriptedCall {
-  readonly dialed: string
-  readonly caller: string | null
-  readonly key: RoutingKey | null
-  readonly dials: readonly DialScript[]
-  readonly talkMs: number
-  readonly by: 'caller' | 'agent'
-  /** Milliseconds before the latest possible instant of arrival, or the distance from the edge of a window. */
-  readonly before: number
-  readonly edge: 'hour' | 'day' | 'month' | null
-}
-
 const sendNotice = async ({ system, notices }: ModelRun, notice: CarrierNotice) => {
   notices.push(notice)
   return system.handleNotice(notice)
@@ -52,9 +38,14 @@ const noticeFields = (call: Pick<CallModel, 'id'>, at: number) => ({
   at: iso(at),
 })
 
-type AnnouncedCall = Pick<ScriptedCall, 'dialed' | 'caller' | 'key'>
+/** A call as the carrier announces it. */
+export interface AnnouncedCall {
+  readonly dialed: string
+  readonly caller: string | null
+  readonly key: RoutingKey | null
+}
 
-async function announce(line: ModelRun, { dialed, caller, key }: AnnouncedCall, at: number): Promise<CallModel> {
+export async function announce(line: ModelRun, { dialed, caller, key }: AnnouncedCall, at: number): Promise<CallModel> {
   const { model, system } = line
   const id = system.newId()
   const events = await sendNotice(line, {
@@ -71,7 +62,8 @@ async function announce(line: ModelRun, { dialed, caller, key }: AnnouncedCall, 
   const { call, passage, first, found } = arrive(model, { id, dialed, caller, key, at }, order)
   expectArrival(decision, call, passage, found)
   const campaign = call.campaign === null ? null : need(model.campaigns, call.campaign)
-  if (call.admitted && campaign) expect(orderProblem(model, campaign, first, order)).toBeNull()
+  if (call.admitted && call.offer) expect(order).toEqual(call.offer.plan.map(({ target }) => target))
+  else if (call.admitted && campaign) expect(orderProblem(model, campaign, first, order)).toBeNull()
   return call
 }
 
@@ -86,7 +78,7 @@ const FAILURES: Readonly<Record<Failing['end'], (script: Failing) => FailureMode
   unavailable: ({ retryAfterSeconds }) => ({ outcome: 'failed', sipCode: 503, retryAfterSeconds }),
 }
 
-async function failDial(line: ModelRun, call: CallModel, script: Failing, at: number): Promise<void> {
+export async function failDial(line: ModelRun, call: CallModel, script: Failing, at: number): Promise<void> {
   const failure = FAILURES[script.end](script)
   const attempt = ringingClaim(call)?.attempt ?? 0
   const events = await sendNotice(line, {
@@ -105,7 +97,7 @@ async function answerDial(line: ModelRun, call: CallModel, at: number): Promise<
   answer(line.model, call, at)
 }
 
-async function endCall(
+export async function endCall(
   line: ModelRun,
   call: CallModel,
   by: 'caller' | 'agent' | 'platform',
@@ -122,76 +114,25 @@ export async function runDueWork(line: ModelRun): Promise<void> {
 }
 
 const WINDOWS = { hour: hourOf, day: dayOf, month: monthOf } as const
-const HOUR = 3_600_000
-/** Calls arrive within the retention of hourly counts. */
-const PAST = 40 * HOUR
+export const HOUR = 3_600_000
 
 /** The start of the window of an instant. */
-function edgeBefore(at: number, edge: keyof typeof WINDOWS): number {
+export function edgeBefore(at: number, edge: keyof typeof WINDOWS): number {
   return Date.parse(
     `${WINDOWS[edge](at)}${{ hour: ':00:00.000Z', day: 'T00:00:00.000Z', month: '-01T00:00:00.000Z' }[edge]}`,
   )
 }
 
-/** The arrival of a call that must be over by now. */
-function arrivalOf(now: number, { dials, talkMs, before, edge }: ScriptedCall): number {
-  const latest = now - dials.reduce((sum, { ringMs }) => sum + ringMs, 30_000) - talkMs
-  if (edge === null) return Math.max(now - PAST, latest - before)
-  const from = edgeBefore(latest, edge)
-  // It arrives shortly before or after the edge, so that the waterfall or the talk may cross it.
-  return from < now - PAST ? latest : Math.min(latest, from + (before % 60_000) - 30_000)
-}
-
-const ANSWER: DialScript = { end: 'answer', ringMs: 3_000, retryAfterSeconds: null }
-
 const isFailing = (dial: DialScript): dial is Failing => dial.end in FAILURES
 
-async function resolveDial(line: ModelRun, call: CallModel, dial: DialScript, at: number): Promise<void> {
+export async function resolveDial(line: ModelRun, call: CallModel, dial: DialScript, at: number): Promise<void> {
   if (isFailing(dial)) await failDial(line, call, dial, at)
   else await answerDial(line, call, at)
-}
-
-/** Plays a whole call at once, as an instant call of the sandbox. */
-export async function playCall(line: ModelRun, script: ScriptedCall): Promise<void> {
-  const { talkMs, by } = script
-  let at = arrivalOf(line.model.now, script)
-  const call = await announce(line, script, at)
-  const dials = [...script.dials]
-  for (let claim = ringingClaim(call); claim; claim = ringingClaim(call)) {
-    const dial = dials.shift() ?? ANSWER
-    at += Math.min(dial.ringMs, claim.ringSeconds * 1_000)
-    if (dial.end === 'gives_up') break
-    await resolveDial(line, call, dial, at)
-  }
-  if (answeredClaim(call)) at += talkMs
-  await endCall(line, call, call.unrouted === null ? by : 'platform', at)
-  await runDueWork(line)
 }
 
 /** Starts a call that goes on step by step. */
 export async function startCall(line: ModelRun, called: AnnouncedCall): Promise<void> {
   await announce(line, called, line.model.now)
-}
-
-/**
- * A call finds the target of an earlier one busy: the earlier one ends, then the dials of the later one fail until its plan
- * is spent.
- */
-export async function callBusyTarget(
-  line: ModelRun,
-  called: AnnouncedCall,
-  laterCaller: string | null,
-  end: DialEnd,
-): Promise<void> {
-  const { now } = line.model
-  const earlier = await announce(line, called, now)
-  const claim = ringingClaim(earlier)
-  if (claim) await editTarget(line, claim.target, { concurrencyCap: 1 })
-  const later = await announce(line, { ...called, caller: laterCaller }, now)
-  await endCall(line, earlier, 'caller', now)
-  while (ringingClaim(later)) await failDial(line, later, { end, ringMs: 0, retryAfterSeconds: null }, now)
-  await endCall(line, later, 'platform', now)
-  await runDueWork(line)
 }
 
 export const openCalls = ({ model }: Pick<ModelAndSystem, 'model'>) => model.calls.filter(({ end }) => end === null)

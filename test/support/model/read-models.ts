@@ -1,3 +1,4 @@
+import { auctionEvents } from '../../../src/domain/auctions/auction.ts'
 import { callEvents } from '../../../src/domain/calls/call.ts'
 import { walletEvents } from '../../../src/domain/money/wallet.ts'
 import { blocklistEvents } from '../../../src/domain/routing/blocklist.ts'
@@ -8,8 +9,8 @@ import { projections } from '../../../src/main/registry.ts'
 import type { Doc } from '../../../src/ports/read-store.ts'
 import { createMemoryReadStore } from '../memory/read-store.ts'
 
-/** Events of calls and money. Projections without any of them are left out, as is the activity log. */
-const callEventSchemas = { ...ledgerEvents, ...callEvents, ...walletEvents, ...blocklistEvents }
+/** Events of calls, auctions and money. Projections without any of them are left out, as is the activity log. */
+const callEventSchemas = { ...ledgerEvents, ...callEvents, ...auctionEvents, ...walletEvents, ...blocklistEvents }
 const followed: readonly AnyProjection[] = projections.filter(
   ({ name, events }) => name !== 'activity' && Object.keys(events).some((type) => type in callEventSchemas),
 )

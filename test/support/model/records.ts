@@ -16,11 +16,15 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { hashOf } from '../fixtures/workspace-fixture.ts'
+import { laneName } from './state.ts'
 import { createSystem, type System } from './system.ts'
 import { BUYERS, CAMPAIGNS, FUNDS, LANES, NUMBERS, PUBLISHERS, ROUTES, TARGETS, ZONE } from './world.ts'
 
 /** Ids of the initial records, by name. */
 export type Ids = ReadonlyMap<string, string>
+
+/** The name of the routing key of a lane. */
+export const keyName = (campaign: string, publisher: string) => `key of ${laneName(campaign, publisher)}`
 
 async function createRecords(system: System): Promise<Ids> {
   const ids = new Map<string, string>()
@@ -52,7 +56,11 @@ async function createRecords(system: System): Promise<Ids> {
   }
   for (const { campaign, publisher } of LANES) {
     const key = { prefix: 'rk_', hash: hashOf(`${campaign} ${publisher}`) }
-    await done(setLane, { campaignId: of(campaign), publisherId: of(publisher), terms: {}, key })
+    await done(
+      setLane,
+      { campaignId: of(campaign), publisherId: of(publisher), terms: {}, key },
+      keyName(campaign, publisher),
+    )
   }
   for (const { e164, campaign, publisher } of NUMBERS) {
     await done(provisionNumber, { e164, type: 'local' }, e164)

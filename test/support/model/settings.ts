@@ -107,6 +107,7 @@ export const laneSettings = {
   monthlyCap: cap,
   concurrencyCap: fc.constantFrom(0, 0, 1),
   dailyPayoutCapCents: cents,
+  blockWhenCapped: fc.boolean(),
   dedupeWindowSeconds: window,
   states: fc.oneof(fc.constant(null), states),
   hoursSchedule: schedule,

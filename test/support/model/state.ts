@@ -4,6 +4,8 @@
  */
 
 import type { createCapNotices } from '../oracle/cap-notices.ts'
+import type { OfferModel, PingModel } from './auction-state.ts'
+import type { PayoutModel, PlannedModel, TermsModel } from './terms-state.ts'
 
 export type CountsOn = 'claimed' | 'connected' | 'converted'
 export type DialEnd = 'no_answer' | 'busy' | 'rejected' | 'failed'
@@ -47,14 +49,6 @@ export interface TargetModel extends CapsModel {
   tagFilters: readonly TagFilterModel[]
 }
 
-export interface PayoutModel {
-  mode: 'fixed' | 'revshare'
-  payoutCents: number | null
-  revsharePct: number | null
-  minPayoutCents: number | null
-  maxPayoutCents: number | null
-}
-
 export interface CampaignModel {
   readonly name: string
   status: 'live' | 'paused'
@@ -84,6 +78,7 @@ export interface LaneModel extends Omit<PayoutModel, 'mode'> {
   monthlyCap: number
   concurrencyCap: number
   dailyPayoutCapCents: number
+  blockWhenCapped: boolean
   dedupeWindowSeconds: number
   states: readonly string[] | null
   hoursSchedule: ScheduleModel | null
@@ -98,20 +93,6 @@ export interface RouteModel {
   revenueOverrideCents: number | null
   /** Routes are numbered in the order of their creation. */
   readonly made: number
-}
-
-/** The money terms of a call, frozen at its arrival. */
-export interface TermsModel extends Omit<PayoutModel, 'mode'> {
-  readonly payoutMode: 'none' | 'fixed' | 'revshare'
-  readonly payoutWithheld: string | null
-  readonly bufferSeconds: number
-  readonly usageRateCents: number
-}
-
-export interface PlannedModel {
-  readonly target: string
-  readonly revenueCents: number
-  readonly thresholdSeconds: number
 }
 
 /** One dial. */
@@ -150,6 +131,8 @@ export interface CallModel {
   readonly campaign: string | null
   readonly publisher: string | null
   readonly attribution: string
+  /** The offer that it claimed. */
+  readonly offer: OfferModel | null
   readonly at: number
   /** When the platform received the arrival. */
   readonly heardAt: number
@@ -213,6 +196,10 @@ export interface Model {
   /** Blocked callers, as `caller` or `caller on campaign`. */
   readonly blocked: Set<string>
   readonly calls: CallModel[]
+  readonly pings: PingModel[]
+  readonly offers: OfferModel[]
+  /** What posts came to, as text. */
+  readonly posts: string[]
   /** Health of each target that was dialled. */
   readonly health: Map<string, HealthModel>
   /** The cap notices that have fallen due. */

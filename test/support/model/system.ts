@@ -6,23 +6,25 @@ import { createPlatformEffects } from '../../../src/main/platform-effects.ts'
 import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
+import { createOffers } from '../../../src/reactions/offers.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { noAuctions } from '../fixtures/no-auctions.ts'
+import { WORKSPACE } from '../fixtures/spec.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createSeededRandom } from '../memory/random.ts'
+import { createPublisherDesk, type SentPing, type SentPost } from '../simulation/publisher-desk.ts'
 import { createReadModels } from './read-models.ts'
 
 type MemoryLog = ReturnType<typeof createMemoryLog>
 type ReadModels = ReturnType<typeof createReadModels>
 
-const WORKSPACE = '01900000-0000-7000-8000-000000000001'
 /** A user of the console, and an API key. */
 export const ADA: Actor = { type: 'user', id: '01900000-0000-7000-8000-000000000002', name: 'Ada' }
 export const KEY: Actor = { type: 'key', id: '01900000-0000-7000-8000-000000000003', name: 'Buyer feed' }
 
-/** The scheduled jobs of calls. The model has no number orders and no rent. */
-const DUE = ['stuck', 'settle', 'usage'] as const
+/** The scheduled jobs of calls and offers. The model has no number orders and no rent. */
+const DUE = ['stuck', 'settle', 'usage', 'offer'] as const
 
 /** Ids that carry the time, as UUIDv7 do: decision look-ups read their age. */
 function createIds(now: () => number, seed: number): Random {
@@ -67,7 +69,7 @@ function earliestDueJob({ docs }: Pick<ReadModels, 'docs'>, now: number) {
   return { kind, due: { subjectId: String(row.subjectId), dueAt: Number(row.dueAt), amountCents } }
 }
 
-/** The writer and the effects over the stores, with a carrier that records; `faults` are the errors of failed steps. */
+/** The writer, the effects and the desk of the publishers over the stores, with a carrier that records; `faults` are the errors of failed steps. */
 function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, random: Random) {
   const ops = createMemoryOperationalStore()
   const faults: unknown[] = []
@@ -82,15 +84,25 @@ function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, rand
       return readModels.docs(memory.name).get(id) ?? null
     },
   })
+  const auctions = { ...noAuctions, offers: createOffers({ ops, clock, writer }) }
   const effects = createPlatformEffects({
-    auctions: noAuctions,
+    auctions,
     writer,
     carrier: () => carrier,
     clock,
     claims: { ops, owner: 'model' },
     onFailure: (_event, error) => void faults.push(error),
   })
-  return { writer, effects, faults, dials, releases }
+  /** What follows from auctions: a publisher does not wait for it, the comparison does. */
+  const following: Promise<unknown>[] = []
+  const processEvents: typeof effects.processEvents = (events) => {
+    const processed = effects.processEvents(events)
+    following.push(processed)
+    return processed
+  }
+  const publishers = createPublisherDesk({ auctions, writer, ops, effects: { processEvents }, clock, random })
+  const followed = () => Promise.all(following.splice(0))
+  return { writer, effects, publishers, followed, faults, dials, releases }
 }
 
 /**
@@ -103,12 +115,18 @@ export function createSystem(startsAt: number, seed: number, from: readonly Reco
   const log = createMemoryLog(from)
   const random = createIds(clock.now, seed)
   const readModels = createReadModels(log)
-  const { writer, effects, faults, dials, releases } = createEngine(log, readModels, clock, random)
+  const { writer, effects, publishers, followed, faults, dials, releases } = createEngine(
+    log,
+    readModels,
+    clock,
+    random,
+  )
 
   /** The events that a piece of work appends. @throws the error of a step that failed */
   async function appendedBy(work: () => Promise<unknown>): Promise<readonly RecordedEvent[]> {
     const before = log.events.length
     await work()
+    await followed()
     if (faults.length > 0) throw faults[0]
     readModels.project()
     return log.events.slice(before)
@@ -139,6 +157,14 @@ export function createSystem(startsAt: number, seed: number, from: readonly Reco
     },
     execute,
     handleNotice: (notice: CarrierNotice) => appendedBy(() => effects.handleCarrierNotice(notice)),
+    /** A publisher pings; resolves to the events that this led to. */
+    ping: (sent: SentPing) => appendedBy(() => publishers.ping(sent)),
+    /** A publisher posts an offer; resolves to what it is answered. */
+    async post(sent: SentPost) {
+      const answers: Awaited<ReturnType<typeof publishers.post>>[] = []
+      await appendedBy(async () => answers.push(await publishers.post(sent)))
+      return answers[0] ?? null
+    },
     ledger: () => writer.stateOf(ledger, WORKSPACE),
     /** Runs all jobs that are due, the earliest first. */
     runDueWork: () =>

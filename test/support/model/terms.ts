@@ -1,13 +1,21 @@
 import { centsByDay, isUsedUp, usedCaps } from '../oracle/slots.ts'
-import { type GateInputModel, isInside, latest, stateOfCaller } from './callers.ts'
+import { type GateInputModel, isInside, latest } from './callers.ts'
 import { slotsOf } from './counts.ts'
 import { opensAt } from './hours.ts'
-import { dayOf, iso, type LaneModel, laneName, type Model, need, type TermsModel } from './state.ts'
+import { dayOf, iso, type LaneModel, laneName, type Model, need } from './state.ts'
+import type { TermsModel } from './terms-state.ts'
 
 const RATES = { starter: 5, growth: 4, scale: 3 } as const
 
+/** A call or ping on a lane. */
+interface LaneInputModel extends GateInputModel {
+  readonly lane: LaneModel
+}
+
 /** Whether a lane has no room for a call at an instant, or less of its daily payout left than the call surely earns. */
-function isLaneCapped(model: Model, lane: LaneModel, leastCents: number, at: number): boolean {
+export function isLaneFull(model: Model, { lane, campaign, at }: LaneInputModel): boolean {
+  const { payoutMode, payoutCents, minPayoutCents } = payoutIn(lane, campaign)
+  const leastCents = (payoutMode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
   const slots = slotsOf(model, { kind: 'lane', name: laneName(lane.campaign, lane.publisher) })
   const left = lane.dailyPayoutCapCents - (centsByDay(slots).get(dayOf(at)) ?? 0)
   const unpayable = lane.dailyPayoutCapCents > 0 && (left <= 0 || left < leastCents)
@@ -15,7 +23,7 @@ function isLaneCapped(model: Model, lane: LaneModel, leastCents: number, at: num
 }
 
 /** Whether the same lane sent the caller within its window. */
-function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateInputModel): boolean {
+export function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateInputModel): boolean {
   if (caller === null) return false
   const { campaign, publisher, dedupeWindowSeconds } = lane
   const sent = calls.filter(
@@ -26,16 +34,13 @@ function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateIn
 
 /** Why a publisher earns nothing from a call that arrives now: the first reason that applies (Supplement §4). */
 function withheldReason(model: Model, input: GateInputModel): string | null {
-  const { campaign, publisher, caller, at } = input
+  const { campaign, publisher, callerState: state, at } = input
   const lane = campaign && publisher ? model.lanes.get(laneName(campaign.name, publisher)) : undefined
   if (!lane || !publisher) return null
-  const state = stateOfCaller(caller)
-  const { payoutMode, payoutCents, minPayoutCents } = payoutIn(lane, campaign)
-  const least = (payoutMode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
   if (need(model.publishers, publisher).status !== 'live') return 'publisher_not_live'
   if (!opensAt(lane.hoursSchedule, at)) return 'lane_closed'
   if (lane.states?.length && !(state && lane.states.includes(state))) return 'lane_state'
-  if (isLaneCapped(model, lane, least, at)) return 'lane_capped'
+  if (isLaneFull(model, { ...input, lane })) return 'lane_capped'
   return hasSentBefore(model, lane, input) ? 'duplicate' : null
 }
 
@@ -66,5 +71,6 @@ export function termsOf(model: Model, input: GateInputModel): TermsModel {
     payoutWithheld: withheldReason(model, input),
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: RATES[model.plan],
+    promise: null,
   }
 }

@@ -36,6 +36,13 @@ export const CALLERS = ['+14155550199', '+12125550198', '+13125550197', '+442071
 export const ZONE = 'America/New_York'
 export const FUNDS = 400
 
+/** The number of a lane. */
+export function numberOf(lane: { readonly campaign: string; readonly publisher: string }): string {
+  const number = NUMBERS.find(({ campaign, publisher }) => campaign === lane.campaign && publisher === lane.publisher)
+  if (!number) throw new Error(`The lane of ${lane.publisher} on ${lane.campaign} has no number.`)
+  return number.e164
+}
+
 const CAPS = { concurrencyCap: 0, hourlyCap: 0, dailyCap: 0, monthlyCap: 0, dailyRevenueCapCents: 0 }
 
 const buyerOf = (name: string): BuyerModel => ({ name, status: 'active', ...CAPS })
@@ -88,6 +95,7 @@ const laneOf = (lane: (typeof LANES)[number]): LaneModel => ({
   monthlyCap: 0,
   concurrencyCap: 0,
   dailyPayoutCapCents: 0,
+  blockWhenCapped: true,
   dedupeWindowSeconds: 0,
   states: null,
   hoursSchedule: null,
@@ -126,6 +134,9 @@ export function createModel(now: number): Model {
     numbers: new Map(NUMBERS.map(({ e164, campaign, publisher }) => [e164, { campaign, publisher }])),
     blocked: new Set(),
     calls: [],
+    pings: [],
+    offers: [],
+    posts: [],
     health: new Map(),
     capNotices: createCapNotices(),
     notices: [],
