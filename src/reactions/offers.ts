@@ -39,7 +39,7 @@ interface Post {
  * source: a reaction makes them anew where they are missing. Every method throws StoreUnavailable.
  */
 export interface Offers {
-  /** The caller's live offer on a lane. */
+  /** The caller's live offer on a lane; of several, in different terms, the latest. */
   readonly liveOffer: (lane: OfferLane, caller: string) => Promise<RepeatableOffer | null>
   /** Ids of the lane's numbers that are held for hidden callers. */
   readonly heldNumbers: (lane: OfferLane) => Promise<readonly string[]>
@@ -55,9 +55,9 @@ export interface Offers {
   readonly endOffer: (workspaceId: string, auctionId: string) => Promise<void>
   /** Records the offer that an auction has just made; once in a process. */
   readonly recordOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
-  /** Records it anew where it is missing; what is noted of a later auction stays. */
+  /** Records it anew where it is missing; a number that is held for a later auction stays so. */
   readonly restoreOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
-  /** Records a post, unless one of a later auction is noted. */
+  /** Records a post. */
   readonly recordPost: (workspaceId: string, post: Post) => Promise<void>
   /** The offer that a call claims by its caller and number. */
   readonly offerFor: (
@@ -68,21 +68,17 @@ export interface Offers {
 
 const reference = z.object({ auctionId: id })
 
-/** The auction that an entry is of. */
-const entryAuction = z
-  .union([reference, z.object({ offer: reference }).transform(({ offer }) => offer)])
-  .transform(({ auctionId }) => auctionId)
-
-/** Writes an entry of an auction that lives until an instant (ms). */
-type Write = (key: string, auctionId: string, value: unknown, untilMs: number) => Promise<unknown>
+/** Holds a number for an auction until an instant (ms). */
+type Hold = (key: string, auctionId: string, untilMs: number) => Promise<unknown>
 
 const laneKey = ({ workspaceId, campaignId, publisherId }: OfferLane) =>
   `${workspaceId}:${laneId(campaignId, publisherId)}`
-const offerKey = (lane: OfferLane, caller: string) => `offer:${laneKey(lane)}:${caller}`
+/** Followed by the auction: a caller may have several offers, in different terms. */
+const offerPrefix = (lane: OfferLane, caller: string) => `offer:${laneKey(lane)}:${caller}:`
 const holdPrefix = (lane: OfferLane) => `number-hold:${laneKey(lane)}:`
 const holdKey = (lane: OfferLane, numberId: string) => `${holdPrefix(lane)}${numberId}`
-const postKey = (workspaceId: string, numberId: string, caller: string) =>
-  `offer-post:${workspaceId}:${numberId}:${caller}`
+const postPrefix = (workspaceId: string, numberId: string, caller: string) =>
+  `offer-post:${workspaceId}:${numberId}:${caller}:`
 
 /** Offers that a process remembers to have recorded. */
 const MAX_RECORDED = 10_000
@@ -101,22 +97,25 @@ export function createOffers({
 
   async function auctionOf(key: string): Promise<string | null> {
     const entry = await ops.get(key, clock.now())
-    return entry && entryAuction.parse(entry.value)
+    return entry && reference.parse(entry.value).auctionId
   }
 
-  const put: Write = (key, _auctionId, value, untilMs) => ops.put(key, value, untilMs)
+  /** Holds a number for an auction. */
+  const holdFor: Hold = (key, auctionId, untilMs) => ops.put(key, { auctionId }, untilMs)
 
-  /** Writes an entry unless there is one of a later auction: ids rise with time. */
-  const putUnlessLater: Write = async (key, auctionId, value, untilMs) => {
+  /** Holds it unless it is held for a later auction: ids rise with time. */
+  const holdUnlessLater: Hold = async (key, auctionId, untilMs) => {
     for (;;) {
       const entry = await ops.get(key, clock.now())
-      if (entry && entryAuction.parse(entry.value) > auctionId) return
-      if (await ops.putIf(key, entry?.version ?? 0, value, untilMs, clock.now())) return
+      if (entry && reference.parse(entry.value).auctionId > auctionId) return
+      if (await ops.putIf(key, entry?.version ?? 0, { auctionId }, untilMs, clock.now())) return
     }
   }
 
-  async function removeEntry(key: string, auctionId: string): Promise<void> {
-    if ((await auctionOf(key)) === auctionId) await ops.delete(key)
+  /** The auctions whose entries begin with a prefix, the latest first: ids rise with time. */
+  async function auctionsUnder(prefix: string): Promise<readonly string[]> {
+    const entries = await ops.list(prefix, clock.now())
+    return entries.map(({ key }) => key.slice(prefix.length)).toReversed()
   }
 
   async function stateOf(workspaceId: string, auctionId: string | null): Promise<AuctionState | null> {
@@ -142,16 +141,18 @@ export function createOffers({
     return null
   }
 
-  const releaseNumber = (lane: OfferLane, numberId: string, auctionId: string) =>
-    removeEntry(holdKey(lane, numberId), auctionId)
-
-  async function recordPost(workspaceId: string, post: Post, write = putUnlessLater): Promise<void> {
-    const { auctionId, number, caller, expiresAt } = post
-    const untilMs = Date.parse(expiresAt)
-    if (untilMs > clock.now()) await write(postKey(workspaceId, number.id, caller), auctionId, { auctionId }, untilMs)
+  async function releaseNumber(lane: OfferLane, numberId: string, auctionId: string): Promise<void> {
+    const key = holdKey(lane, numberId)
+    if ((await auctionOf(key)) === auctionId) await ops.delete(key)
   }
 
-  async function noteOffer(workspaceId: string, held: AuctionHeld, write: Write): Promise<void> {
+  async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
+    const untilMs = Date.parse(expiresAt)
+    if (untilMs <= clock.now()) return
+    await ops.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, { auctionId }, untilMs)
+  }
+
+  async function noteOffer(workspaceId: string, held: AuctionHeld, hold: Hold): Promise<void> {
     const { offer, terms, ping } = held
     if (!offer || !terms || !madeOffer(held) || recorded.has(offer.auctionId)) return
     const untilMs = Date.parse(offer.expiresAt)
@@ -161,9 +162,9 @@ export function createOffers({
     const caller = knownNumber(ping.caller)
     const repeatable: RepeatableOffer = { offer, terms }
     await Promise.all([
-      caller && write(offerKey(lane, caller), auctionId, repeatable, untilMs),
-      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }, write),
-      !caller && number && write(holdKey(lane, number.id), auctionId, { auctionId }, untilMs),
+      caller && ops.put(`${offerPrefix(lane, caller)}${auctionId}`, repeatable, untilMs),
+      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
+      !caller && number && hold(holdKey(lane, number.id), auctionId, untilMs),
     ])
     recorded.set(auctionId, true)
   }
@@ -171,20 +172,21 @@ export function createOffers({
   /** The auctions that a call on a lane's number may claim, and by what: its post, the number's hold, a won ping of the caller. */
   async function* claimsOf(lane: OfferLane, numberId: string, caller: string | null) {
     const { workspaceId } = lane
-    const posted = caller === null ? null : await auctionOf(postKey(workspaceId, numberId, caller))
-    yield { state: await stateOf(workspaceId, posted), attribution: 'rtb_bid' as const }
+    for (const auctionId of caller === null ? [] : await auctionsUnder(postPrefix(workspaceId, numberId, caller)))
+      yield { state: await stateOf(workspaceId, auctionId), attribution: 'rtb_bid' as const }
     const held = await stateOf(workspaceId, await auctionOf(holdKey(lane, numberId)))
     // The number alone is enough for a single-step win: a post tells the caller.
     if (held?.held?.ping.protocol === 'rtb_v1_compat') yield { state: held, attribution: 'rtb_bid' as const }
-    const won = caller === null ? null : await liveOffer(lane, caller)
-    const state = await stateOf(workspaceId, won?.offer.auctionId ?? null)
-    // The call of a posted offer comes to the number that the post named.
-    if (!state?.posted) yield { state, attribution: 'ping_window' as const }
+    for (const auctionId of caller === null ? [] : await auctionsUnder(offerPrefix(lane, caller))) {
+      const state = await stateOf(workspaceId, auctionId)
+      // The call of a posted offer comes to the number that the post named.
+      if (!state?.posted) yield { state, attribution: 'ping_window' as const }
+    }
   }
 
   async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
-    const entry = await ops.get(offerKey(lane, caller), clock.now())
-    return entry && repeatableOffer.parse(entry.value)
+    const latest = (await ops.list(offerPrefix(lane, caller), clock.now())).at(-1)
+    return latest ? repeatableOffer.parse(latest.value) : null
   }
 
   return {
@@ -200,14 +202,14 @@ export function createOffers({
       const [caller, number] = [knownNumber(held.ping.caller), held.offer?.number ?? null]
       const post = posted ?? (caller && number ? { number, caller } : null)
       await Promise.all([
-        caller && removeEntry(offerKey(lane, caller), auctionId),
-        post && removeEntry(postKey(workspaceId, post.number.id, post.caller), auctionId),
+        caller && ops.delete(`${offerPrefix(lane, caller)}${auctionId}`),
+        post && ops.delete(`${postPrefix(workspaceId, post.number.id, post.caller)}${auctionId}`),
         !caller && number && releaseNumber(lane, number.id, auctionId),
       ])
     },
-    recordOffer: (workspaceId, held) => noteOffer(workspaceId, held, put),
-    restoreOffer: (workspaceId, held) => noteOffer(workspaceId, held, putUnlessLater),
-    recordPost: (workspaceId, post) => recordPost(workspaceId, post),
+    recordOffer: (workspaceId, held) => noteOffer(workspaceId, held, holdFor),
+    restoreOffer: (workspaceId, held) => noteOffer(workspaceId, held, holdUnlessLater),
+    recordPost,
     async offerFor(workspaceId, { to, caller, at }) {
       const configured: WorkspaceState = await writer.stateOf(workspace, workspaceId)
       const number = configured.numbers.get(configured.numberIds.get(to) ?? '')

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { auction } from '../../../src/domain/auctions/auction.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import { systemRandom } from '../../../src/main/system.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { heldIn } from '../../support/fixtures/auctions.ts'
+import { heldIn, laneNumber } from '../../support/fixtures/auctions.ts'
 import { CALLER, callWorld } from '../../support/fixtures/call-world.ts'
 import { someEvent } from '../../support/fixtures/events.ts'
 import { idOf, NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
@@ -30,10 +31,18 @@ function offersOver(log: EventLog, ops: OperationalStore) {
   return createOffers({ ops, clock, writer })
 }
 
-test('an offer that is noted anew replaces none of a later auction, and one that is over is forgotten', async () => {
+/** Records events of an auction. */
+const append = (log: EventLog, { ping }: typeof earlier, ...events: readonly (readonly [string, object])[]) =>
+  log.append(
+    streamOf(auction, ping.auctionId, WORKSPACE),
+    -1,
+    events.map(([type, data]) => someEvent(data, type)),
+  )
+
+test('each offer of a caller is at hand until it is over, the latest first', async () => {
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
   const { auctionId } = later.ping
-  await log.append(streamOf(auction, auctionId, WORKSPACE), -1, [someEvent(later, 'AuctionHeld')])
+  await append(log, later, ['AuctionHeld', later])
   const offers = offersOver(log, ops)
   const atHand = async () => (await offers.liveOffer(lane, CALLER))?.offer.auctionId
   await offers.restoreOffer(WORKSPACE, earlier)
@@ -41,6 +50,35 @@ test('an offer that is noted anew replaces none of a later auction, and one that
   await offers.recordOffer(WORKSPACE, later)
   await offersOver(log, ops).restoreOffer(WORKSPACE, earlier)
   expect(await atHand()).toBe(later.ping.auctionId)
+  await offers.endOffer(WORKSPACE, auctionId)
+  expect(await atHand()).toBe(earlier.ping.auctionId)
+})
+
+test.each([
+  ['posted', 'rtb_bid'],
+  ['not posted', 'ping_window'],
+])('two calls claim two offers of their caller that are %s, the latest first', async (word, attribution) => {
+  const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
+  const offers = offersOver(log, ops)
+  await log.append(
+    streamOf(workspace, WORKSPACE),
+    -1,
+    world.events.map(({ type, data }) => someEvent(data, type)),
+  )
+  const number = laneNumber(world)
+  for (const held of [later, earlier]) {
+    const { offer, ping } = held
+    const post = { auctionId: ping.auctionId, caller: CALLER, number, expiresAt: offer?.expiresAt ?? NOW }
+    const isPosted = word === 'posted'
+    const posted = { ...post, occurredAt: NOW, postedBy: ping.auctionId, tags: {} }
+    await append(log, held, ['AuctionHeld', held], ...(isPosted ? [['OfferPosted', posted] as const] : []))
+    await offers.recordOffer(WORKSPACE, held)
+    if (isPosted) await offers.recordPost(WORKSPACE, post)
+  }
+  const claimed = () => offers.offerFor(WORKSPACE, { to: number.e164, caller: CALLER, at: NOW })
+  expect(await claimed()).toMatchObject({ auctionId: later.ping.auctionId, attribution })
   await offers.endOffer(WORKSPACE, later.ping.auctionId)
-  expect(await atHand()).toBeUndefined()
+  expect(await claimed()).toMatchObject({ auctionId: earlier.ping.auctionId, attribution })
+  await offers.endOffer(WORKSPACE, earlier.ping.auctionId)
+  expect(await claimed()).toBeNull()
 })
