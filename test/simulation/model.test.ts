@@ -13,7 +13,7 @@ import { createModel } from '../support/model/world.ts'
  */
 const { MODEL_RUNS, MODEL_SEED, MODEL_PATH } = process.env
 const HISTORIES = 2_000
-const STEPS = 48
+const STEPS = 50
 /** It takes about a minute on one core. */
 const LONGEST_MS = 300_000
 

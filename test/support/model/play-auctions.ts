@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { type AuctionHeld, auctionEvents } from '../../../src/domain/auctions/auction.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
-import type { PingModel, PostAnswerModel } from './auction-state.ts'
-import { editTarget } from './edits.ts'
+import type { OfferModel, PingModel, PostAnswerModel } from './auction-state.ts'
+import { editLane, editTarget } from './edits.ts'
 import { recordedTerms } from './expectations.ts'
 import { isLive, type LaneName } from './offers.ts'
 import { type AnswerModel, type PingInputModel, possibleAnswers, recordPing } from './pings.ts'
@@ -121,12 +121,39 @@ export async function postTogether(
 /** Whether an offer waits for its call. */
 export const hasLiveOffers = ({ model: { offers, now } }: ModelRun) => offers.some((offer) => isLive(offer, now))
 
-/** The call of a live offer arrives on its number. */
-export async function playWonCall(line: ModelRun, pick: number, other: string, script: CallScript): Promise<void> {
+/** The call of an offer arrives on its number. */
+async function playCallOf(line: ModelRun, offer: OfferModel, hidden: string, script: CallScript): Promise<void> {
+  const dialed = offer.post?.number ?? offer.number ?? numberOf(offer)
+  await playLiveCall(line, { dialed, caller: offer.post?.caller ?? offer.caller ?? hidden, key: null }, script)
+}
+
+/** The call of one of the live offers arrives. */
+export async function playWonCall(line: ModelRun, pick: number, hidden: string, script: CallScript): Promise<void> {
   const { offers, now } = line.model
   const live = offers.filter((offer) => isLive(offer, now))
   const offer = live[pick % live.length]
+  if (offer) await playCallOf(line, offer, hidden, script)
+}
+
+const paying = (payoutCents: number) => ({
+  payoutMode: 'fixed' as const,
+  payoutCents,
+  revsharePct: null,
+  minPayoutCents: null,
+  maxPayoutCents: null,
+})
+
+/** A lane makes an offer that pays, and pays another amount when its call arrives. */
+export async function playPaidCall(
+  line: ModelRun,
+  sent: SentPingModel,
+  hidden: string,
+  script: CallScript,
+): Promise<void> {
+  const { campaign, publisher } = sent
+  await editLane(line, campaign, publisher, paying(700))
+  const { offer } = await ping(line, sent)
   if (!offer) return
-  const dialed = offer.post?.number ?? offer.number ?? numberOf(offer)
-  await playLiveCall(line, { dialed, caller: offer.post?.caller ?? offer.caller ?? other, key: null }, script)
+  await editLane(line, campaign, publisher, paying(1_250))
+  await playCallOf(line, offer, hidden, script)
 }
