@@ -156,7 +156,7 @@ const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       hasCalls,
     ),
   ],
-  [12, step('pingLanes', fc.tuple(sentPing), pingLanes)],
+  [10, step('pingLanes', fc.tuple(sentPing), pingLanes)],
   [8, step('post', fc.tuple(fc.nat(2), known, fc.constantFrom(false, false, false, false, true)), post, hasOffers)],
   [2, step('postTogether', fc.tuple(sentPing, fc.oneof(sentPing, hiddenPing), known), postTogether)],
   [6, step('playWonCall', fc.tuple(fc.nat(3), known, wonCall), playWonCall, hasLiveOffers)],

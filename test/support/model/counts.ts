@@ -61,10 +61,10 @@ export function callSlotsOf({ calls }: Model, subject: Subject): readonly Slot[]
 }
 
 /** The slots of a subject, from all calls and accepted posts. */
-export const slotsOf = (model: Model, subject: Subject): readonly Slot[] => [
-  ...callSlotsOf(model, subject),
-  ...heldSlots(model, subject.kind, subject.name),
-]
+export function slotsOf(model: Model, subject: Subject): readonly Slot[] {
+  const [ofCalls, held] = [callSlotsOf(model, subject), heldSlots(model, subject.kind, subject.name)]
+  return held.length === 0 ? ofCalls : [...ofCalls, ...held]
+}
 
 /** Calls that count in the present hour, day and month and in all, and the cents of the present day. */
 export function usageOf(model: Model, subject: Subject) {
