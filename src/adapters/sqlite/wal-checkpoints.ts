@@ -2,8 +2,8 @@ import { FileUnavailable } from './database.ts'
 import type { WalCheckpointCalls } from './wal-checkpoint-thread.ts'
 import { type FileThread, openFileThread } from './worker-client.ts'
 
-/** Bytes of the write-ahead log between two checkpoints, about. */
-const EVERY_BYTES = 20 * 1024 * 1024
+/** Bytes of the write-ahead log between two checkpoints, about: a commit waits for the disk while a checkpoint writes, so each is short. */
+const EVERY_BYTES = 5 * 1024 * 1024
 
 /** Checkpoints of a file's write-ahead log. */
 export interface WalCheckpoints {
