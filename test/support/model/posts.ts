@@ -5,6 +5,7 @@ import { judgedPing, refusalOf } from './pings.ts'
 import { type Model, need } from './state.ts'
 
 const CONFLICT = { outcome: 'refused', reason: 'conflict' } as const
+const EXPIRED = { outcome: 'refused', reason: 'bid-expired' } as const
 const CAPPED: ReadonlySet<string> = new Set(['concurrency', 'capped', 'buyer_capped', 'spend_capped'])
 
 /** Why an offer can no longer be had by a caller, although it is alive: the reason word of a no-bid, or null. */
@@ -22,9 +23,11 @@ function answerTo(model: Model, { offer, caller: known, number: named }: PingMod
   if (offer === null) return CONFLICT
   const { post, payoutCents, expiresAt } = offer
   const accepted = (number: string) => ({ outcome: 'accepted', number, payoutCents, expiresAt }) as const
-  if (post) return post.caller === caller ? accepted(post.number) : CONFLICT
+  if (post && post.caller !== caller) return CONFLICT
+  if (post && offer.end === 'claimed') return accepted(post.number)
   if ((known !== null && known !== caller) || offer.end === 'claimed') return CONFLICT
-  if (!isLive(offer, model.now)) return { outcome: 'refused', reason: 'bid-expired' }
+  if (!isLive(offer, model.now)) return EXPIRED
+  if (post) return accepted(post.number)
   const number = named ?? offer.number ?? freeNumber(model, offer)
   if (number === null) return { outcome: 'no_bid', reason: 'no_number' }
   const reason = noBidReason(model, offer, caller)
