@@ -94,24 +94,6 @@ export function createOffers({
   readonly writer: Pick<CommandHandler, 'stateOf'>
 }): Offers {
   const recorded = new LRUCache<string, true>({ max: MAX_RECORDED })
-  // Entries that are being written, by their prefix.
-  const writing = new Map<string, Promise<unknown>>()
-
-  /** Writes the entry of an auction under a prefix. */
-  function putUnder(prefix: string, auctionId: string, value: unknown, untilMs: number): Promise<void> {
-    const write = ops.put(`${prefix}${auctionId}`, value, untilMs)
-    const done = Promise.allSettled([writing.get(prefix), write]).then(() => {
-      if (writing.get(prefix) === done) writing.delete(prefix)
-    })
-    writing.set(prefix, done)
-    return write
-  }
-
-  /** The entries under a prefix, with those that this process is writing. */
-  async function entriesUnder(prefix: string) {
-    await writing.get(prefix)
-    return ops.list(prefix, clock.now())
-  }
 
   async function auctionOf(key: string): Promise<string | null> {
     const entry = await ops.get(key, clock.now())
@@ -132,7 +114,7 @@ export function createOffers({
 
   /** The auctions whose entries begin with a prefix, the latest first: ids rise with time. */
   async function auctionsUnder(prefix: string): Promise<readonly string[]> {
-    const entries = await entriesUnder(prefix)
+    const entries = await ops.list(prefix, clock.now())
     return entries.map(({ key }) => key.slice(prefix.length)).toReversed()
   }
 
@@ -167,7 +149,7 @@ export function createOffers({
   async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
     const untilMs = Date.parse(expiresAt)
     if (untilMs <= clock.now()) return
-    await putUnder(postPrefix(workspaceId, number.id, caller), auctionId, { auctionId }, untilMs)
+    await ops.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, { auctionId }, untilMs)
   }
 
   async function noteOffer(workspaceId: string, held: AuctionHeld, hold: Hold): Promise<void> {
@@ -180,7 +162,7 @@ export function createOffers({
     const caller = knownNumber(ping.caller)
     const repeatable: RepeatableOffer = { offer, terms }
     await Promise.all([
-      caller && putUnder(offerPrefix(lane, caller), auctionId, repeatable, untilMs),
+      caller && ops.put(`${offerPrefix(lane, caller)}${auctionId}`, repeatable, untilMs),
       caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
       !caller && number && hold(holdKey(lane, number.id), auctionId, untilMs),
     ])
@@ -203,7 +185,7 @@ export function createOffers({
   }
 
   async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
-    const latest = (await entriesUnder(offerPrefix(lane, caller))).at(-1)
+    const latest = (await ops.list(offerPrefix(lane, caller), clock.now())).at(-1)
     return latest ? repeatableOffer.parse(latest.value) : null
   }
 

@@ -170,11 +170,9 @@ export function createPingDesk(desk: AuctionDesk) {
     const { heldNumber } = claims
     if (heldNumber !== null && held.offer?.number?.id !== heldNumber)
       await offers.releaseNumber(lane, heldNumber, auctionId)
-    // What follows from the auction, its claims included, keeps no publisher waiting; the reaction repeats it if it fails.
-    offers
-      .recordOffer(workspaceId, held)
-      .then(() => effects.processEvents(outcome.events))
-      .catch(() => undefined)
+    await offers.recordOffer(workspaceId, held)
+    // What follows from the auction keeps no publisher waiting; the reaction repeats it if it fails.
+    effects.processEvents(outcome.events).catch(() => undefined)
     return { held, position: outcome.position }
   }
 
