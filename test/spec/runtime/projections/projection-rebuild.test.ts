@@ -69,6 +69,7 @@ describe('rebuilding a projection', () => {
     await runner.rebuild('tally-totals')
     for (let n = 400; n < 420; n++) {
       await fill(n, n + 1)
+      runner.hurry()
       await clock.advance(20)
       expect((await store.get(totals, 'all'))?.doc).toEqual(expectedTotals(n + 1).all)
     }

@@ -64,7 +64,7 @@ describe('running projections', () => {
       await clock.advance(1)
     }
     expect([store.commits, store.all(totals)]).toEqual([commits, expectedTotals(2)])
-    await clock.advance(20)
+    await clock.advance(40)
     expect(store.all(totals)).toEqual(expectedTotals(12))
     expect(store.commits - commits).toBeLessThan(10)
   })
