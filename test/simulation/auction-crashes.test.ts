@@ -51,8 +51,8 @@ describe.each(storeSetups)('a platform that is killed over $name', (setup) => {
     fault = await createFaultEnvironment(setup)
     world = await createWorldIn(fault.env, buildWorld)
     platform = createPlatformProcess(fault.env)
-    await start()
     main = createTenantClient(platform, world.tenant)
+    await start()
     log = await openAuctionLog({ env: fault.env }, world.tenant.workspaceId)
   })
   afterAll(async () => {
@@ -65,6 +65,8 @@ describe.each(storeSetups)('a platform that is killed over $name', (setup) => {
     platform.start()
     await platform.waitUntilAnswering()
     await waitUntil('It is ready', () => platform.answers('/readyz'), READY_MS)
+    // A process that was held up a moment ago asks to be tried again.
+    await waitUntil('It serves', async () => (await main.console('/api/tracking/campaigns')).status === 200, READY_MS)
   }
 
   const by = (name: keyof World['lanes']) => createPublisherClient(platform, () => world.lanes[name].routingKey)
