@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { AuctionPart, Load, LoadResult } from './auction-process.ts'
-import { alternate, type Figure, figureOf, median } from './measure.ts'
+import { alternate, type Figure, figureOf, median, type Pair } from './measure.ts'
 import type { OwnTime } from './own-time.ts'
 import { withDirectory } from './temp-directory.ts'
 
@@ -71,7 +71,7 @@ export async function startAuctions(
   }
 }
 
-type What = Omit<Load, 'connections' | 'seconds'> & { readonly seconds?: number }
+type What = Omit<Load, 'connections' | 'seconds'> & Partial<Pick<Load, 'connections' | 'seconds'>>
 
 /** Runs loads on the processes, each of which has to be answered as a whole. */
 function createRuns({ ask }: Pick<AuctionProcesses, 'ask'>) {
@@ -102,6 +102,9 @@ function createRuns({ ask }: Pick<AuctionProcesses, 'ask'>) {
   }
 }
 
+const perPing = (pairs: readonly Pair[]) =>
+  pairs.map(({ ours, ceiling }) => ({ ours: 1_000 / ours, ceiling: 1_000 / ceiling }))
+
 /** Measures auctions beside a bare server that asks the same bidders, and pings without bidders beside a bare durable append. */
 export async function auctions(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
@@ -117,10 +120,12 @@ export async function auctions(): Promise<readonly Figure[]> {
       () => auctionsPerSecond(asking),
       () => auctionsPerSecond(bareAsking),
     )
-    const plain = await alternate(
-      () => perSecond({ url, keys: fixedKeys }),
-      () => perSecond({ url: `${bareUrl}/append`, keys: ['none'] }),
-    )
+    const plain = (connections: number) =>
+      alternate(
+        () => perSecond({ url, keys: fixedKeys, connections }),
+        () => perSecond({ url: `${bareUrl}/append`, keys: ['none'], connections }),
+      )
+    const [single, many] = [await plain(1), await plain(CONNECTIONS)]
     const rate = Math.floor(median(asked.map((pair) => pair.ours)) / 2)
     const own: { readonly ours: OwnTime; readonly bare: OwnTime }[] = []
     for (let n = 0; n < OWN_TIME_RUNS; n += 1)
@@ -129,7 +134,6 @@ export async function auctions(): Promise<readonly Figure[]> {
         ours: await ownTime('ours', { ...asking, rate }),
       })
     await close()
-    const perPing = plain.map((pair) => ({ ours: 1_000 / pair.ours, ceiling: 1_000 / pair.ceiling }))
     const p50 = own.map((each) => ({ ours: each.ours.p50, ceiling: OWN_P50_MS }))
     const p99 = own.map((each) => ({ ours: each.ours.p99, ceiling: each.bare.p99 + OWN_P99_MS }))
     const at = `at ${rate} auctions/s`
@@ -137,7 +141,8 @@ export async function auctions(): Promise<readonly Figure[]> {
       figureOf('auctions, 10 bidders at 20 ms', 'auctions/s', { atLeast: 0.4 }, asked),
       figureOf(`own time ${at}: p50 beside ${OWN_P50_MS} ms`, 'ms', { atMost: 1 }, p50),
       figureOf(`own time ${at}: p99 beside the bare one's + ${OWN_P99_MS} ms`, 'ms', { atMost: 1 }, p99),
-      figureOf('ping without bidders beside a durable append', 'ms', { atMost: 2.5 }, perPing),
+      figureOf('ping without bidders beside a durable append', 'ms', { atMost: 2.5 }, perPing(single)),
+      figureOf(`the same, ${CONNECTIONS} at once`, 'ms', { atMost: 2.5 }, perPing(many)),
     ]
   })
 }

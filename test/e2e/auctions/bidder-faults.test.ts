@@ -157,7 +157,8 @@ it('a bidder is set aside after five failed requests in a row, and is never repo
   const held = await auctionOf('weary')
   expect(held.skipped).toMatchObject([{ targetName: 'Weary', reason: 'suppressed' }])
   expect([held.bids ?? [], asked()]).toEqual([[], before + 5])
-  expect((await main.console(`/api/tracking/targets/${id}`)).body.target.health).toBe('down')
+  const healthOf = async () => (await main.console(`/api/tracking/targets/${id}`)).body.target.health
+  await waitUntil('The target is shown as down', async () => (await healthOf()) === 'down')
   expect(await log.all('TargetWentDown')).toEqual([])
 })
 
