@@ -55,7 +55,7 @@ export interface Offers {
   readonly endOffer: (workspaceId: string, auctionId: string) => Promise<void>
   /** Records the offer that an auction has just made; once in a process. */
   readonly recordOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
-  /** Records it anew where it is missing; a number that is held for a later auction stays so. */
+  /** Writes the entries of an offer that are missing. Does not replace the hold of a later auction on the number. */
   readonly restoreOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
   /** Records a post. */
   readonly recordPost: (workspaceId: string, post: Post) => Promise<void>

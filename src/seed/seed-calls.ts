@@ -70,7 +70,7 @@ function callsFrom(random: () => number): readonly SeedCall[] {
   })
 }
 
-/** So many instants (ms), evenly over the seven days before one. */
+/** Evenly spaced instants (ms) in the seven days before an instant. */
 export function seedInstants(now: number, count: number): readonly number[] {
   const start = localMidnight(TIMEZONE, now, 6)
   const every = (now - QUIET_MS - start) / count

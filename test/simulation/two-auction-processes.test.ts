@@ -82,17 +82,20 @@ describe.each(storeSetups)('two processes that take posts over $name', (setup) =
     },
   )
 
-  test.each([0, 1] as const)('give the last call to whoever posts first: process %i', async (process) => {
-    const lane = world.firsts[process]
-    const callers = [`+1310555020${process}`, `+1310555021${process}`]
-    const pings = await Promise.all(callers.map((callerNumber, k) => at(process + k, lane).won({ callerNumber })))
-    const outcomes = []
-    for (const [k, caller] of callers.entries()) {
-      const { body } = await at(process + k, lane).post(pings[k]?.auctionId, caller)
-      outcomes.push(body.outcome)
-    }
-    expect(outcomes).toEqual(['accepted', 'no_bid'])
-  })
+  test.each([0, 1] as const)(
+    'accept the first of two posts for the last call when process %i receives it',
+    async (process) => {
+      const lane = world.firsts[process]
+      const callers = [`+1310555020${process}`, `+1310555021${process}`]
+      const pings = await Promise.all(callers.map((callerNumber, k) => at(process + k, lane).won({ callerNumber })))
+      const outcomes = []
+      for (const [k, caller] of callers.entries()) {
+        const { body } = await at(process + k, lane).post(pings[k]?.auctionId, caller)
+        outcomes.push(body.outcome)
+      }
+      expect(outcomes).toEqual(['accepted', 'no_bid'])
+    },
+  )
 
   test('answer the same post at either, and refuse another caller at the other', async () => {
     const { open } = world

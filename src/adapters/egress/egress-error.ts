@@ -22,7 +22,7 @@ const TIMEOUT_CODES = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ])
 
-/** Any error of a request, as the customer is told of it. */
+/** Converts an error of a request to one with a sentence for the customer. */
 export function toEgressError(error: unknown): EgressError {
   if (error instanceof EgressError) return error
   if (!(error instanceof Error)) return new EgressError('unreachable', 'The request failed.')

@@ -66,8 +66,8 @@ const knownNumber = (callerNumber: string | null) => (callerNumber?.startsWith('
 export const stateOfPing = ({ callerNumber, callerState }: Pick<PingInputModel, 'callerNumber' | 'callerState'>) =>
   callerState ?? stateOfCaller(knownNumber(callerNumber))
 
-/** A ping as it is judged at an instant. */
-export function judgedPing(
+/** The records and values by which a ping is judged now. */
+export function judgementOf(
   model: Model,
   ping: LaneName & Pick<PingInputModel, 'callerNumber' | 'callerState'>,
 ): JudgedPing {
@@ -165,7 +165,7 @@ function answerInOrder(
 
 /** The answers to a ping that the documents allow: one for each order that chance may give the plan. */
 export function possibleAnswers(model: Model, ping: PingInputModel): readonly AnswerModel[] {
-  const judged = judgedPing(model, ping)
+  const judged = judgementOf(model, ping)
   const { caller, callerState, campaign, at } = judged
   const own = liveOffers(model, ping).find((offer) => caller !== null && offer.caller === caller) ?? null
   // What the caller's own post holds is not counted against its ping.
@@ -188,7 +188,7 @@ export function possibleAnswers(model: Model, ping: PingInputModel): readonly An
 export function recordPing(model: Model, ping: PingInputModel, answer: AnswerModel): PingModel {
   const { id, campaign, publisher, singleStep, tags } = ping
   const { outcome, reason, number, plan, offerOf, payoutCents, thresholdSeconds, expiresAt, terms } = answer
-  const { caller, callerState, at } = judgedPing(model, ping)
+  const { caller, callerState, at } = judgementOf(model, ping)
   if (outcome === 'won' && payoutCents !== null && thresholdSeconds !== null && expiresAt !== null && terms !== null) {
     const from = { id, campaign, publisher, singleStep, caller, callerState, tags }
     const offered = { number, plan, terms, payoutCents, thresholdSeconds, madeAt: at, expiresAt }

@@ -1,7 +1,7 @@
 import type { OfferModel, PingModel, PostAnswerModel } from './auction-state.ts'
 import { skipReason } from './eligibility.ts'
 import { freeNumber, isLive } from './offers.ts'
-import { judgedPing, refusalOf } from './pings.ts'
+import { judgementOf, refusalOf } from './pings.ts'
 import { type Model, need } from './state.ts'
 
 const CONFLICT = { outcome: 'refused', reason: 'conflict' } as const
@@ -10,7 +10,7 @@ const CAPPED: ReadonlySet<string> = new Set(['concurrency', 'capped', 'buyer_cap
 
 /** Why an offer can no longer be had by a caller, although it is alive: the reason word of a no-bid, or null. */
 function noBidReason(model: Model, { plan: [winner], ...offer }: OfferModel, caller: string): string | null {
-  const judged = judgedPing(model, { ...offer, callerNumber: caller })
+  const judged = judgementOf(model, { ...offer, callerNumber: caller })
   const refusal = refusalOf(model, judged)
   if (refusal !== null || !winner) return refusal
   const { states } = need(model.campaigns, offer.campaign)

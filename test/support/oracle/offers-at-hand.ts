@@ -51,7 +51,7 @@ function isSame({ ping, offer, terms }: AuctionHeld, later: AuctionHeld): boolea
   return ping.keyId === keyId && isDeepStrictEqual([ping.caller, terms], [caller, later.terms]) && pays
 }
 
-/** The answers in which publishers were not told of an offer are no part of `answers`: pings that raced, or whose process died. */
+/** Production auctions that are not in `answers`: the ping ran beside others, or its process died. */
 function untoldOffers(events: readonly RecordedEvent[], answers: readonly SeenAnswer[]): readonly AuctionHeld[] {
   const told = new Set(answers.map(({ held }) => held.ping.auctionId))
   return events.flatMap(({ type, data }) => {
