@@ -10,15 +10,14 @@ import { PING } from '../domain/shared/limits.ts'
 import { parseIpRange } from '../kernel/ip-address.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import type { OperationalStore } from '../ports/operational-store.ts'
+import type { Entries, OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
 import { createBidders } from '../reactions/ask-bidders.ts'
 import { createWinConfirmer } from '../reactions/confirm-win.ts'
-import { createOffers } from '../reactions/offers.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
-import { openAuctionDesk } from './auction-desk.ts'
+import { openAuctionDesk, openOffers } from './auction-desk.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
@@ -47,6 +46,8 @@ export interface App {
   readonly auctions: AuctionPorts
   readonly desk: AuctionDesk
   readonly ops: OperationalStore
+  /** The entries of offers. */
+  readonly entries: Entries
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
@@ -92,7 +93,7 @@ export async function openApp(
     // As the decision that asks has read it: nobody waits for the tail once more.
     configuration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, PING.foldAgeMs),
   })
-  const offers = createOffers(core)
+  const { entries, offers } = await openOffers(config, core)
   const confirmWin = createWinConfirmer({ egress, secrets, clock, configuration })
   const auctions = { askBidders, offers, confirmWin }
   const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
@@ -127,6 +128,7 @@ export async function openApp(
     auctions,
     desk,
     ops,
+    entries,
     readSide,
     simulator: carrier.simulator,
     awaitProjections: awaitTypes,
@@ -152,6 +154,8 @@ export async function openApp(
       await writer.close()
       await readSide.close()
       await core.presence.leave()
+      // What cannot be stored now is made anew from the log at the next start.
+      await entries.stored().catch(() => undefined)
       await Promise.all([log.close(), ops.close()])
     },
   }

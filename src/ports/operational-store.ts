@@ -65,3 +65,9 @@ export interface OperationalStore {
   deleteExpired(now: number): Promise<number>
   close(): Promise<void>
 }
+
+/** Entries alone, and when what was written to them is stored. */
+export interface Entries extends Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'> {
+  /** Resolves once every write until now is stored. @throws StoreUnavailable: the next call tries again */
+  readonly stored: () => Promise<void>
+}

@@ -7,6 +7,7 @@ import { auction } from '../domain/auctions/auction.ts'
 import { callEvents } from '../domain/calls/call.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { defineReaction } from '../kernel/reaction.ts'
+import { offerSteps } from './restore-offers.ts'
 import type { FlowTools } from './tools.ts'
 
 const { OfferReserved, ReservationReleased } = ledgerEvents
@@ -25,7 +26,7 @@ export const auctionFlow = defineReaction({
   on: {
     AuctionHeld: async ({ run, offers }: FlowTools, event) => {
       const { ping, bids = [] } = event.data
-      await offers.restoreOffer(event.meta.workspaceId ?? '', event.data)
+      await offerSteps.AuctionHeld(offers, event)
       // A test counts nothing.
       if (bids.length === 0 || ping.environment === 'test') return
       await run(countBids, { auctionId: ping.auctionId, occurredAt: ping.occurredAt, bids }, event)
@@ -34,7 +35,7 @@ export const auctionFlow = defineReaction({
       const { auctionId, occurredAt, postedBy, caller, number, tags, expiresAt } = event.data
       return run(recordPost, { auctionId, occurredAt, postedBy, caller, number, tags, expiresAt }, event)
     },
-    OfferPosted: ({ offers }, event) => offers.recordPost(event.meta.workspaceId ?? '', event.data),
+    OfferPosted: ({ offers }, event) => offerSteps.OfferPosted(offers, event),
     CallArrived: async ({ run }, event) => {
       const { callId, ref: callRef, occurredAt, auction } = event.data.arrival
       if (auction) await run(claimOffer, { auctionId: auction.id, callId, callRef, occurredAt }, event)
@@ -43,11 +44,11 @@ export const auctionFlow = defineReaction({
       const { auctionId, occurredAt, reason } = event.data
       if (reason === 'expired') await run(expireOffer, { auctionId, occurredAt }, event)
     },
-    OfferClaimed: ({ offers }, event) => offers.endOffer(event.meta.workspaceId ?? '', event.data.auctionId),
-    OfferExpired: ({ offers }, event) => offers.endOffer(event.meta.workspaceId ?? '', event.data.auctionId),
+    OfferClaimed: ({ offers }, event) => offerSteps.OfferClaimed(offers, event),
+    OfferExpired: ({ offers }, event) => offerSteps.OfferExpired(offers, event),
     BidVoided: async ({ run, offers }, event) => {
       const { auctionId, occurredAt } = event.data
-      await offers.endOffer(event.meta.workspaceId ?? '', auctionId)
+      await offerSteps.BidVoided(offers, event)
       return run(releaseReservation, { auctionId, reason: 'void', occurredAt }, event)
     },
   },

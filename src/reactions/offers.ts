@@ -17,7 +17,7 @@ import { laneId } from '../domain/supply/lane.ts'
 import { id } from '../kernel/wire.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CommandHandler } from '../ports/command-handler.ts'
-import type { OperationalStore } from '../ports/operational-store.ts'
+import type { Entries } from '../ports/operational-store.ts'
 
 /** A lane of a workspace. */
 export interface OfferLane {
@@ -36,7 +36,8 @@ interface Post {
 
 /**
  * Live offers and holds of numbers, as claims in the operational store that end with the offer. The events of auctions are their
- * source: a reaction makes them anew where they are missing. Every method throws StoreUnavailable.
+ * source: a reaction makes them anew where they are missing. Those that reactions call resolve when it is stored; the others,
+ * when every process on the stores sees it. Every method throws StoreUnavailable.
  */
 export interface Offers {
   /** The caller's live offer on a lane; of several, in different terms, the latest. */
@@ -71,6 +72,9 @@ const reference = z.object({ auctionId: id })
 /** Holds a number for an auction until an instant (ms). */
 type Hold = (key: string, auctionId: string, untilMs: number) => Promise<unknown>
 
+/** How the keys of offers begin, of their posts and of the holds of numbers. */
+export const OFFER_ENTRIES = ['offer:', 'offer-post:', 'number-hold:'] as const
+
 const laneKey = ({ workspaceId, campaignId, publisherId }: OfferLane) =>
   `${workspaceId}:${laneId(campaignId, publisherId)}`
 /** Followed by the auction: a caller may have several offers, in different terms. */
@@ -85,37 +89,37 @@ const MAX_RECORDED = 10_000
 
 /** Creates the store of live offers. */
 export function createOffers({
-  ops,
+  entries,
   clock,
   writer,
 }: {
-  readonly ops: Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'>
+  readonly entries: Entries
   readonly clock: Clock
   readonly writer: Pick<CommandHandler, 'stateOf'>
 }): Offers {
   const recorded = new LRUCache<string, true>({ max: MAX_RECORDED })
 
   async function auctionOf(key: string): Promise<string | null> {
-    const entry = await ops.get(key, clock.now())
+    const entry = await entries.get(key, clock.now())
     return entry && reference.parse(entry.value).auctionId
   }
 
   /** Holds a number for an auction. */
-  const holdFor: Hold = (key, auctionId, untilMs) => ops.put(key, { auctionId }, untilMs)
+  const holdFor: Hold = (key, auctionId, untilMs) => entries.put(key, { auctionId }, untilMs)
 
   /** Holds it unless it is held for a later auction: ids rise with time. */
   const holdUnlessLater: Hold = async (key, auctionId, untilMs) => {
     for (;;) {
-      const entry = await ops.get(key, clock.now())
+      const entry = await entries.get(key, clock.now())
       if (entry && reference.parse(entry.value).auctionId > auctionId) return
-      if (await ops.putIf(key, entry?.version ?? 0, { auctionId }, untilMs, clock.now())) return
+      if (await entries.putIf(key, entry?.version ?? 0, { auctionId }, untilMs, clock.now())) return
     }
   }
 
   /** The auctions whose entries begin with a prefix, the latest first: ids rise with time. */
   async function auctionsUnder(prefix: string): Promise<readonly string[]> {
-    const entries = await ops.list(prefix, clock.now())
-    return entries.map(({ key }) => key.slice(prefix.length)).toReversed()
+    const found = await entries.list(prefix, clock.now())
+    return found.map(({ key }) => key.slice(prefix.length)).toReversed()
   }
 
   async function stateOf(workspaceId: string, auctionId: string | null): Promise<AuctionState | null> {
@@ -124,8 +128,8 @@ export function createOffers({
 
   async function heldNumbers(lane: OfferLane): Promise<readonly string[]> {
     const prefix = holdPrefix(lane)
-    const entries = await ops.list(prefix, clock.now())
-    return entries.map(({ key }) => key.slice(prefix.length))
+    const found = await entries.list(prefix, clock.now())
+    return found.map(({ key }) => key.slice(prefix.length))
   }
 
   async function holdNumber(
@@ -135,7 +139,7 @@ export function createOffers({
     untilMs: number,
   ): Promise<string | null> {
     for (const { id: numberId } of numbers) {
-      const isHeld = await ops.putIf(holdKey(lane, numberId), 0, { auctionId }, untilMs, clock.now())
+      const isHeld = await entries.putIf(holdKey(lane, numberId), 0, { auctionId }, untilMs, clock.now())
       if (isHeld) return numberId
     }
     return null
@@ -143,13 +147,13 @@ export function createOffers({
 
   async function releaseNumber(lane: OfferLane, numberId: string, auctionId: string): Promise<void> {
     const key = holdKey(lane, numberId)
-    if ((await auctionOf(key)) === auctionId) await ops.delete(key)
+    if ((await auctionOf(key)) === auctionId) await entries.delete(key)
   }
 
-  async function recordPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
+  async function putPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
     const untilMs = Date.parse(expiresAt)
     if (untilMs <= clock.now()) return
-    await ops.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, { auctionId }, untilMs)
+    await entries.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, { auctionId }, untilMs)
   }
 
   async function noteOffer(workspaceId: string, held: AuctionHeld, hold: Hold): Promise<void> {
@@ -162,8 +166,8 @@ export function createOffers({
     const caller = knownNumber(ping.caller)
     const repeatable: RepeatableOffer = { offer, terms }
     await Promise.all([
-      caller && ops.put(`${offerPrefix(lane, caller)}${auctionId}`, repeatable, untilMs),
-      caller && number && recordPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
+      caller && entries.put(`${offerPrefix(lane, caller)}${auctionId}`, repeatable, untilMs),
+      caller && number && putPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
       !caller && number && hold(holdKey(lane, number.id), auctionId, untilMs),
     ])
     recorded.set(auctionId, true)
@@ -185,7 +189,7 @@ export function createOffers({
   }
 
   async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
-    const latest = (await ops.list(offerPrefix(lane, caller), clock.now())).at(-1)
+    const latest = (await entries.list(offerPrefix(lane, caller), clock.now())).at(-1)
     return latest ? repeatableOffer.parse(latest.value) : null
   }
 
@@ -202,14 +206,21 @@ export function createOffers({
       const [caller, number] = [knownNumber(held.ping.caller), held.offer?.number ?? null]
       const post = posted ?? (caller && number ? { number, caller } : null)
       await Promise.all([
-        caller && ops.delete(`${offerPrefix(lane, caller)}${auctionId}`),
-        post && ops.delete(`${postPrefix(workspaceId, post.number.id, post.caller)}${auctionId}`),
+        caller && entries.delete(`${offerPrefix(lane, caller)}${auctionId}`),
+        post && entries.delete(`${postPrefix(workspaceId, post.number.id, post.caller)}${auctionId}`),
         !caller && number && releaseNumber(lane, number.id, auctionId),
       ])
+      await entries.stored()
     },
     recordOffer: (workspaceId, held) => noteOffer(workspaceId, held, holdFor),
-    restoreOffer: (workspaceId, held) => noteOffer(workspaceId, held, holdUnlessLater),
-    recordPost,
+    async restoreOffer(workspaceId, held) {
+      await noteOffer(workspaceId, held, holdUnlessLater)
+      await entries.stored()
+    },
+    async recordPost(workspaceId, post) {
+      await putPost(workspaceId, post)
+      await entries.stored()
+    },
     async offerFor(workspaceId, { to, caller, at }) {
       const configured: WorkspaceState = await writer.stateOf(workspace, workspaceId)
       const number = configured.numbers.get(configured.numberIds.get(to) ?? '')

@@ -7,7 +7,7 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import { laneId } from '../domain/supply/lane.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { OperationalStore } from '../ports/operational-store.ts'
+import type { Entries } from '../ports/operational-store.ts'
 import { createOffers } from '../reactions/offers.ts'
 import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
 import { AUCTION_NUMBER } from './seed-auctions.ts'
@@ -47,7 +47,7 @@ const STRIDE = 7
 export interface PingPlayer {
   readonly desk: AuctionDesk
   /** Where offers are kept. */
-  readonly ops: Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'>
+  readonly entries: Entries
   /** Plays a call that arrived at an instant (ISO). */
   readonly call: (
     name: string,
@@ -63,17 +63,17 @@ const CALL_AFTER_MS = 4_000
 const KEPT_MS = 60_000
 
 /** The desk as it was some time ago (ms): its clock is set back, and the claims of its offers are kept until their calls are played. */
-function deskBefore({ desk, ops }: PingPlayer, ms: number): AuctionDesk {
+function deskBefore({ desk, entries }: PingPlayer, ms: number): AuctionDesk {
   const { clock } = desk
   const past: Clock = {
     now: () => clock.now() - ms,
     schedule: (instantMs, wake) => clock.schedule(instantMs + ms, wake),
   }
-  const keeping: PingPlayer['ops'] = {
-    ...ops,
-    put: (key, value, expiresAt) => ops.put(key, value, expiresAt && Math.max(expiresAt, clock.now() + KEPT_MS)),
+  const keeping: Entries = {
+    ...entries,
+    put: (key, value, expiresAt) => entries.put(key, value, expiresAt && Math.max(expiresAt, clock.now() + KEPT_MS)),
   }
-  const offers = createOffers({ ops: keeping, clock: past, writer: desk.writer })
+  const offers = createOffers({ entries: keeping, clock: past, writer: desk.writer })
   return { ...desk, offers, clock: past, rates: NO_RATES, isDatedBack: true }
 }
 

@@ -20,6 +20,7 @@ import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -85,7 +86,8 @@ export interface SeedPlatform {
   readonly auctions: AuctionPorts
   /** What pings are judged with. */
   readonly desk: AuctionDesk
-  readonly ops: PingPlayer['ops']
+  readonly ops: OperationalStore
+  readonly entries: PingPlayer['entries']
 }
 
 /** Settings of the seed. */
@@ -186,7 +188,7 @@ async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap
  * @throws Error when a step is refused; LogUnavailable, StoreUnavailable
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
-  const { writer, simulator, clock, random, secrets, ops, desk } = app
+  const { writer, simulator, clock, random, secrets, ops, entries, desk } = app
   const workspaceId = (await existingSandbox(app)) ?? random.uuid()
   // Derived, so that only their hashes need to be stored.
   const derivedFor = (purpose: string) => secrets.derive(`${purpose}\n${workspaceId}`)
@@ -216,7 +218,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
       const playOnce = createPlayer(app, simulator, workspaceId)
       await playWeek(app, playOnce, world.dial)
       const playCallOf: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'instant' })
-      await playPings({ desk, ops, call: playCallOf, idOf }, workspaceId, lane)
+      await playPings({ desk, entries, call: playCallOf, idOf }, workspaceId, lane)
     }
   }
   const before = await writer.stateOf(workspace, workspaceId)

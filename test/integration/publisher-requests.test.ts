@@ -11,6 +11,7 @@ import { auctionEvents } from '../../src/domain/auctions/auction.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { START } from '../../src/ports/event-log.ts'
 import { createOffers } from '../../src/reactions/offers.ts'
+import { sharedEntries } from '../../src/runtime/entries/entry-cache.ts'
 import { NO_RATES } from '../../src/runtime/rates/rates-limiter.ts'
 import { signatureOf } from '../support/e2e/publisher-client.ts'
 import { jsonOf, options } from '../support/fixtures/http-edge.ts'
@@ -34,7 +35,7 @@ let fault: Error | null = null
 beforeAll(async () => {
   const { events } = await seedLiveCampaign(log)
   keyId = idIn(events, 'LaneOpened', 'key')
-  const offers = createOffers({ ops, clock, writer })
+  const offers = createOffers({ entries: sharedEntries(ops), clock, writer })
   const desk = {
     ...noAuctions,
     offers: { ...offers, liveOffer: async () => (fault ? Promise.reject(fault) : null) },

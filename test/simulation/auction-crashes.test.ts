@@ -138,10 +138,10 @@ describe.each(storeSetups)('a platform that is killed over $name', (setup) => {
       const accepted = await by('accepted').won({ callerNumber: CALLER })
       const { number } = await by('accepted').accepted(accepted.auctionId, CALLER)
       const hidden = await by('hidden').won({})
+      // Two offers, a post and a number.
+      await waitUntil('They are noted', () => withOffers(async (keys) => keys.length >= 4))
       await platform.kill()
       const noted = await withOffers(async (keys) => keys.toSorted())
-      // Two offers, a post and a number at least.
-      expect(noted.length).toBeGreaterThanOrEqual(4)
       await withOffers((keys, ops) => Promise.all(keys.map((key) => ops.delete(key))), { checkpoint: true })
       expect(await withOffers(async (keys) => keys)).toEqual([])
       await start()
@@ -159,6 +159,20 @@ describe.each(storeSetups)('a platform that is killed over $name', (setup) => {
       expect(await by('hidden').noBid({})).toEqual([1013, 'no_number'])
     },
   )
+
+  test('right after it answered has the offers again as soon as it answers', async () => {
+    const [repeating, calling] = ['+13105550128', '+13105550129']
+    const before = await by('windowed').won({ callerNumber: repeating })
+    await by('windowed').won({ callerNumber: calling })
+    await platform.kill()
+    platform.start()
+    await platform.waitUntilAnswering()
+    const isOffered = async () => (await by('windowed').ping({ callerNumber: repeating })).status === 200
+    await waitUntil('It judges pings', isOffered, READY_MS)
+    const again = await by('windowed').won({ callerNumber: repeating })
+    expect(again).toMatchObject({ cached: true, expiresAt: before.expiresAt })
+    expect((await call(world.lanes.windowed.e164, calling)).call.attribution).toBe('ping_window')
+  })
 
   test('loses no ping that was answered, and gives no reference twice', async () => {
     const before = await Promise.all(Array.from({ length: 8 }, () => by('accepted').won({ callerNumber: CALLER })))

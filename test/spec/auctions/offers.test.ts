@@ -3,9 +3,11 @@ import { auction } from '../../../src/domain/auctions/auction.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import { systemRandom } from '../../../src/main/system.ts'
-import type { EventLog } from '../../../src/ports/event-log.ts'
+import { type EventLog, START } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
+import { restoreOffers } from '../../../src/reactions/restore-offers.ts'
+import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { heldIn, laneNumber } from '../../support/fixtures/auctions.ts'
 import { CALLER, callWorld } from '../../support/fixtures/call-world.ts'
@@ -28,7 +30,7 @@ const lane = {
 function offersOver(log: EventLog, ops: OperationalStore) {
   const clock = createManualClock(Date.parse(NOW))
   const writer = createStreamWriter({ log, ops, clock, random: systemRandom, lookUp: async () => null })
-  return createOffers({ ops, clock, writer })
+  return createOffers({ entries: sharedEntries(ops), clock, writer })
 }
 
 /** Records events of an auction. */
@@ -36,7 +38,7 @@ const append = (log: EventLog, { ping }: typeof earlier, ...events: readonly (re
   log.append(
     streamOf(auction, ping.auctionId, WORKSPACE),
     -1,
-    events.map(([type, data]) => someEvent(data, type)),
+    events.map(([type, data]) => someEvent(data, type, WORKSPACE)),
   )
 
 test('each offer of a caller is at hand until it is over, the latest first', async () => {
@@ -54,6 +56,26 @@ test('each offer of a caller is at hand until it is over, the latest first', asy
   expect(await atHand()).toBe(earlier.ping.auctionId)
 })
 
+test('a new process has the offers of the log again, but for those that are over', async () => {
+  const log = createMemoryLog()
+  const { auctionId } = earlier.ping
+  await append(log, earlier, ['AuctionHeld', earlier])
+  const after = await log.head()
+  await append(log, later, ['AuctionHeld', later])
+  const restored = async (from: number) => {
+    const offers = offersOver(log, createMemoryOperationalStore())
+    await restoreOffers(log, offers, from)
+    return (await offers.liveOffer(lane, CALLER))?.offer.auctionId ?? null
+  }
+  expect(await restored(START)).toBe(later.ping.auctionId)
+  expect(await restored(after)).toBe(later.ping.auctionId)
+  const over = { auctionId: later.ping.auctionId, occurredAt: NOW }
+  await log.append(streamOf(auction, over.auctionId, WORKSPACE), 0, [someEvent(over, 'OfferExpired', WORKSPACE)])
+  expect(await restored(START)).toBe(auctionId)
+  expect(await restored(after)).toBeNull()
+  expect(await restored(await log.head())).toBeNull()
+})
+
 test.each([
   ['posted', 'rtb_bid'],
   ['not posted', 'ping_window'],
@@ -63,7 +85,7 @@ test.each([
   await log.append(
     streamOf(workspace, WORKSPACE),
     -1,
-    world.events.map(({ type, data }) => someEvent(data, type)),
+    world.events.map(({ type, data }) => someEvent(data, type, WORKSPACE)),
   )
   const number = laneNumber(world)
   for (const held of [later, earlier]) {

@@ -7,6 +7,7 @@ import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
+import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { noAuctions } from '../fixtures/no-auctions.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
@@ -84,7 +85,7 @@ function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, rand
       return readModels.docs(memory.name).get(id) ?? null
     },
   })
-  const auctions = { ...noAuctions, offers: createOffers({ ops, clock, writer }) }
+  const auctions = { ...noAuctions, offers: createOffers({ entries: sharedEntries(ops), clock, writer }) }
   const effects = createPlatformEffects({
     auctions,
     writer,

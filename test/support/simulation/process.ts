@@ -17,6 +17,7 @@ import type { NumberTools } from '../../../src/reactions/number-orders.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
 import type { AuctionPorts } from '../../../src/reactions/tools.ts'
 import { withColumns } from '../../../src/runtime/columns/column-store.ts'
+import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
 import { POOLS } from '../../../src/runtime/ownership/leases.ts'
 import { createOwnership } from '../../../src/runtime/ownership/ownership.ts'
 import { enter, ownerName, versionsOf } from '../../../src/runtime/ownership/presence.ts'
@@ -134,7 +135,7 @@ export function startProcess(
   const auctions: AuctionPorts = {
     askBidders: createBidders({ ...outside, random }),
     confirmWin: createWinConfirmer({ ...outside, clock }),
-    offers: createOffers({ ops, clock, writer }),
+    offers: createOffers({ entries: sharedEntries(ops), clock, writer }),
   }
   const flow: PlatformEffects = createPlatformEffects({
     auctions,
