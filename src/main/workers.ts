@@ -66,7 +66,7 @@ export function runWorkers(options: {
     tools: effects.tools,
     upcasts,
     graceMs: GRACE_MS,
-    isProcessed: effects.isProcessed,
+    takeProcessed: effects.takeProcessed,
     onPark: ({ reaction, stream, type, problem }) =>
       logger.error({ reaction, stream, type, problem }, 'a reaction failed again and again; its stream is parked'),
   })

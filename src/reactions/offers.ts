@@ -7,7 +7,6 @@ import {
   madeOffer,
   type OfferedNumber,
   type RepeatableOffer,
-  repeatableOffer,
 } from '../domain/auctions/auction.ts'
 import { knownNumber } from '../domain/auctions/ping.ts'
 import { wonOfferOf } from '../domain/auctions/won-offer-of.ts'
@@ -157,16 +156,15 @@ export function createOffers({
   }
 
   async function noteOffer(workspaceId: string, held: AuctionHeld, hold: Hold): Promise<void> {
-    const { offer, terms, ping } = held
-    if (!offer || !terms || !madeOffer(held) || recorded.has(offer.auctionId)) return
+    const { offer, ping } = held
+    if (!offer || !madeOffer(held) || recorded.has(offer.auctionId)) return
     const untilMs = Date.parse(offer.expiresAt)
     if (untilMs <= clock.now()) return
     const { auctionId, number } = offer
     const lane = { workspaceId, campaignId: ping.campaign.id, publisherId: ping.publisher.id }
     const caller = knownNumber(ping.caller)
-    const repeatable: RepeatableOffer = { offer, terms }
     await Promise.all([
-      caller && entries.put(`${offerPrefix(lane, caller)}${auctionId}`, repeatable, untilMs),
+      caller && entries.put(`${offerPrefix(lane, caller)}${auctionId}`, { auctionId }, untilMs),
       caller && number && putPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
       !caller && number && hold(holdKey(lane, number.id), auctionId, untilMs),
     ])
@@ -189,8 +187,9 @@ export function createOffers({
   }
 
   async function liveOffer(lane: OfferLane, caller: string): Promise<RepeatableOffer | null> {
-    const latest = (await entries.list(offerPrefix(lane, caller), clock.now())).at(-1)
-    return latest ? repeatableOffer.parse(latest.value) : null
+    const [latest = null] = await auctionsUnder(offerPrefix(lane, caller))
+    const { offer = null, terms = null } = (await stateOf(lane.workspaceId, latest))?.held ?? {}
+    return offer && terms && { offer, terms }
   }
 
   return {

@@ -61,6 +61,9 @@ interface RevisionCache {
   clear(): void
 }
 
+/** A string of its own: a part of a packed append would keep the whole of it in memory. */
+const copyOf = (text: string) => Buffer.from(text).toString()
+
 /** Cached last revisions of recently written streams, valid until another process writes (PRAGMA data_version). */
 function createRevisionCache(db: DatabaseSync): RevisionCache {
   const last = db.prepare('SELECT max(revision) AS revision FROM events WHERE stream = ?')
@@ -76,7 +79,7 @@ function createRevisionCache(db: DatabaseSync): RevisionCache {
     },
     set(stream, revision) {
       if (known.size >= CACHED_STREAMS) known.clear()
-      known.set(stream, revision)
+      known.set(copyOf(stream), revision)
     },
     dropStale() {
       const now = version.get()?.data_version

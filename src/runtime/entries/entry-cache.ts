@@ -20,40 +20,39 @@ const groupOf = (key: string) => key.slice(0, key.lastIndexOf(':') + 1)
 
 const isLive = ({ expiresAt }: Entry, now: number) => expiresAt === null || expiresAt > now
 
-/** Entries by group. */
+/** Entries by group. A group has few: it is an array, since 36,000 maps of one entry each are large. */
 function createEntryIndex() {
-  const groups = new Map<string, Map<string, Entry>>()
+  const groups = new Map<string, Entry[]>()
   let size = 0
   let writes = 0
 
   function remove(key: string): void {
-    const group = groups.get(groupOf(key))
-    if (!group?.delete(key)) return
-    size -= 1
-    if (group.size === 0) groups.delete(groupOf(key))
+    const name = groupOf(key)
+    const group = groups.get(name) ?? []
+    const rest = group.filter((entry) => entry.key !== key)
+    size += rest.length - group.length
+    if (rest.length > 0) groups.set(name, rest)
+    else groups.delete(name)
   }
 
   return {
-    get: (key: string, now: number) => {
-      const entry = groups.get(groupOf(key))?.get(key)
-      return entry && isLive(entry, now) ? entry : null
-    },
-    group: (prefix: string, now: number) =>
-      [...(groups.get(prefix)?.values() ?? [])].filter((entry) => isLive(entry, now)),
+    get: (key: string, now: number): Entry | null =>
+      groups.get(groupOf(key))?.find((entry) => entry.key === key && isLive(entry, now)) ?? null,
+    group: (name: string, now: number): readonly Entry[] =>
+      (groups.get(name) ?? []).filter((entry) => isLive(entry, now)),
     remove,
     set(entry: Entry): void {
-      const group = groups.get(groupOf(entry.key)) ?? new Map<string, Entry>()
-      groups.set(groupOf(entry.key), group)
-      if (!group.has(entry.key)) size += 1
-      group.set(entry.key, entry)
+      remove(entry.key)
+      const name = groupOf(entry.key)
+      groups.set(name, [...(groups.get(name) ?? []), entry])
+      size += 1
       writes += 1
     },
     /** Removes what has expired, once there were as many writes as there are entries. */
     sweep(now: number): void {
       if (writes < Math.max(SWEEP_AFTER, size)) return
       writes = 0
-      for (const entry of [...groups.values()].flatMap((group) => [...group.values()]))
-        if (!isLive(entry, now)) remove(entry.key)
+      for (const { key } of [...groups.values()].flat().filter((entry) => !isLive(entry, now))) remove(key)
     },
   }
 }

@@ -27,7 +27,7 @@ export interface DispatcherOptions<Tools> extends StepPorts<Tools> {
 
 /** Creates the dispatcher of a process. */
 export function createDispatcher<Tools>(options: DispatcherOptions<Tools>): Dispatcher<Tools> {
-  const { graceMs, isProcessed, storeParked, onEnd } = options
+  const { graceMs, takeProcessed, storeParked, onEnd } = options
   const running = new Set<Promise<void>>()
 
   /** Processes one event; parks its stream when that fails for good. */
@@ -67,7 +67,8 @@ export function createDispatcher<Tools>(options: DispatcherOptions<Tools>): Disp
       for (const job of lane.queue) {
         if (lane.running.size >= CONCURRENCY) break
         const { stream, meta } = job.event
-        if (!job.done && job.at + graceMs > now && !isProcessed(lane.reaction.name, meta.eventId)) {
+        if (!job.done && takeProcessed(lane.reaction.name, meta.eventId)) job.done = true
+        if (!job.done && job.at + graceMs > now) {
           dueAt = job.at + graceMs
           break
         }

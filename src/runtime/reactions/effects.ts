@@ -9,7 +9,7 @@ import type { Claimant } from '../ownership/claims.ts'
 import type { StreamWriter } from '../write/stream-writer.ts'
 import { createExclusiveTasks } from './exclusive-task.ts'
 
-/** Processed events that are remembered, so that the reactions skip them when they read the log. */
+/** Processed events that are remembered until the reactions read them in the log, and skip them. */
 const MAX_PROCESSED = 200_000
 
 /** What causes a command: an event, or a scheduled job (`eventId` null). */
@@ -38,8 +38,8 @@ export interface Effects<Tools> {
   readonly processEvents: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
   /** Runs work with the tools of a reaction, and the effects of its commands. Resolves to the events that it led to. */
   readonly runEffects: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
-  /** Whether a reaction's effect of an event has succeeded in this process. */
-  readonly isProcessed: (reaction: string, eventId: string) => boolean
+  /** Whether a reaction's effect of an event has succeeded in this process; asked once, for it is forgotten then. */
+  readonly takeProcessed: (reaction: string, eventId: string) => boolean
   /** Tools for the reactions, which run the effects of other processes' events and those that a crash left undone. */
   readonly tools: Tools
 }
@@ -47,7 +47,7 @@ export interface Effects<Tools> {
 /** Creates a set that forgets the least recently added ids when it is full. */
 function createRecentIds(maxSize: number) {
   const ids = new LRUCache<string, true>({ maxSize, sizeCalculation: () => 1 })
-  return { has: (id: string) => ids.has(id), add: (id: string) => void ids.set(id, true) }
+  return { take: (id: string) => ids.delete(id), add: (id: string) => void ids.set(id, true) }
 }
 
 /** Runs the steps of reactions on given events, and remembers which succeeded. */
@@ -68,7 +68,7 @@ function createProcessor<Tools>(
   }
 
   return {
-    isProcessed: (reaction: string, eventId: string) => processed.has(idOf(reaction, eventId)),
+    takeProcessed: (reaction: string, eventId: string) => processed.take(idOf(reaction, eventId)),
     /** Steps start in the order of the events. One that fails is retried by the reaction runner. */
     async process(events: readonly RecordedEvent[], tools: Tools): Promise<void> {
       const steps: Promise<void>[] = []
@@ -110,7 +110,7 @@ export function createEffects<Tools>(options: {
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Effects<Tools> {
   const { writer, toolsOf, clock, claims, newCommandId, actor } = options
-  const { process, isProcessed } = createProcessor(options.reactions, options.onFailure)
+  const { process, takeProcessed } = createProcessor(options.reactions, options.onFailure)
   const runExclusive = createExclusiveTasks<RecordedEvent>(claims, clock)
 
   /** Tools that pass every event to which an effect leads to `collect`. */
@@ -145,6 +145,6 @@ export function createEffects<Tools>(options: {
     },
     processEvents: (events) => runEffects((by) => process(events, by)),
     runEffects,
-    isProcessed,
+    takeProcessed,
   }
 }

@@ -16,7 +16,7 @@ export interface StepPorts<Tools> {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Whether this process has processed an event for a reaction already. */
-  readonly isProcessed: (reaction: string, eventId: string) => boolean
+  readonly takeProcessed: (reaction: string, eventId: string) => boolean
 }
 
 /** How a step ended: done, left to the next owner, or failed after so many attempts. */
@@ -24,7 +24,7 @@ export type StepEnd = 'done' | 'left' | { readonly attempts: number; readonly pr
 
 /** Runs a reaction's step on one event, and retries it until it is done, fails for good or the lane's term ends. */
 export async function runStep<Tools>(
-  { tools, upcasts, clock, signal, isProcessed }: StepPorts<Tools>,
+  { tools, upcasts, clock, signal, takeProcessed }: StepPorts<Tools>,
   lane: ReactionLane<Tools>,
   event: RecordedEvent,
 ): Promise<StepEnd> {
@@ -32,7 +32,7 @@ export async function runStep<Tools>(
   const isOver = () => lane.term !== term || lane.stopping || signal.aborted
   for (let attempts = 1; !isOver(); ) {
     try {
-      if (!isProcessed(reaction.name, event.meta.eventId))
+      if (!takeProcessed(reaction.name, event.meta.eventId))
         await reaction.on[event.type]?.(tools, upcast({ upcasts }, event))
       if (lane.term !== term) return 'left'
       lane.problem = null

@@ -44,7 +44,7 @@ const append = (log: EventLog, { ping }: typeof earlier, ...events: readonly (re
 test('each offer of a caller is at hand until it is over, the latest first', async () => {
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
   const { auctionId } = later.ping
-  await append(log, later, ['AuctionHeld', later])
+  for (const held of [earlier, later]) await append(log, held, ['AuctionHeld', held])
   const offers = offersOver(log, ops)
   const atHand = async () => (await offers.liveOffer(lane, CALLER))?.offer.auctionId
   await offers.restoreOffer(WORKSPACE, earlier)

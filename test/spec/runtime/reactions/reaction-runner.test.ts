@@ -80,7 +80,7 @@ describe('running reactions', () => {
 
   test('skips events that this process has already processed', async () => {
     const { clock, log, seen, start } = setUp()
-    start('a', { isProcessed: (_reaction, eventId) => eventId === 'tally-1#1' })
+    start('a', { takeProcessed: (_reaction, eventId) => eventId === 'tally-1#1' })
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     await clock.advance(5_000)
     expect(seen).toEqual(['a:tally-1#2'])
