@@ -21,6 +21,7 @@ import { openAuctionDesk, openOffers } from './auction-desk.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
+import { limitHeapGrowth } from './heap-growth.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
 import { entities, projections } from './registry.ts'
@@ -77,6 +78,7 @@ export async function openApp(
   logger: Logger,
   unprepared: () => readonly string[] = () => [],
 ): Promise<App> {
+  limitHeapGrowth()
   let address = addressOf(config, config.port)
   const core = await openCore(config, logger)
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core

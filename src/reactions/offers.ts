@@ -83,6 +83,9 @@ const holdKey = (lane: OfferLane, numberId: string) => `${holdPrefix(lane)}${num
 const postPrefix = (workspaceId: string, numberId: string, caller: string) =>
   `offer-post:${workspaceId}:${numberId}:${caller}:`
 
+/** Value of an entry whose key says all. */
+const NOTED = true
+
 /** Offers that a process remembers to have recorded. */
 const MAX_RECORDED = 10_000
 
@@ -152,7 +155,7 @@ export function createOffers({
   async function putPost(workspaceId: string, { auctionId, number, caller, expiresAt }: Post): Promise<void> {
     const untilMs = Date.parse(expiresAt)
     if (untilMs <= clock.now()) return
-    await entries.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, { auctionId }, untilMs)
+    await entries.put(`${postPrefix(workspaceId, number.id, caller)}${auctionId}`, NOTED, untilMs)
   }
 
   async function noteOffer(workspaceId: string, held: AuctionHeld, hold: Hold): Promise<void> {
@@ -164,7 +167,7 @@ export function createOffers({
     const lane = { workspaceId, campaignId: ping.campaign.id, publisherId: ping.publisher.id }
     const caller = knownNumber(ping.caller)
     await Promise.all([
-      caller && entries.put(`${offerPrefix(lane, caller)}${auctionId}`, { auctionId }, untilMs),
+      caller && entries.put(`${offerPrefix(lane, caller)}${auctionId}`, NOTED, untilMs),
       caller && number && putPost(workspaceId, { auctionId, number, caller, expiresAt: offer.expiresAt }),
       !caller && number && hold(holdKey(lane, number.id), auctionId, untilMs),
     ])

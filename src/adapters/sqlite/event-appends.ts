@@ -9,7 +9,7 @@ export type AppendOutcome = number | null | Error
 const SEPARATOR = '\0'
 const HEAD_PARTS = 2
 const EVENT_PARTS = 5
-const CACHED_STREAMS = 50_000
+const CACHED_STREAMS = 10_000
 
 /** Packs an append: stream and expected revision, then id, type, version, data and meta of each event. */
 export function packAppend(stream: string, expected: number, events: readonly EventToAppend[]): string {

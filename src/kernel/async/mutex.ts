@@ -1,3 +1,5 @@
+import { createInFlight } from '../in-flight.ts'
+
 /** Runs a task after the tasks before it have settled. Resolves or rejects with the task's own outcome. */
 export type Mutex = <Result>(task: () => Promise<Result>) => Promise<Result>
 
@@ -18,7 +20,7 @@ export function createMutex(): Mutex {
 
 /** Creates a mutex by key. Keys without a task take no memory. */
 export function createKeyedMutex(): KeyedMutex {
-  const tails = new Map<string, Promise<unknown>>()
+  const tails = createInFlight<string, Promise<unknown>>()
   return (key, task) => {
     const result = (tails.get(key) ?? Promise.resolve()).then(task)
     const tail: Promise<unknown> = result.then(ignore, ignore).then(() => {

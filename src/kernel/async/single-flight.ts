@@ -1,3 +1,5 @@
+import { createInFlight } from '../in-flight.ts'
+
 /** Loads a value by key; callers of one key share loads. */
 export type Flight<Value> = (key: string, load: () => Promise<Value>) => Promise<Value>
 
@@ -5,12 +7,12 @@ const ignore = () => undefined
 
 /** Single-flight: a caller that arrives while a load of its key runs gets the result of that load. */
 export function createSingleFlight<Value>(): Flight<Value> {
-  const running = new Map<string, Promise<Value>>()
+  const running = createInFlight<string, Promise<Value>>()
   return (key, load) => {
     const shared = running.get(key)
     if (shared) return shared
     const started = load()
-    const done = () => void running.delete(key)
+    const done = () => running.delete(key)
     running.set(key, started)
     started.then(done, done)
     return started
@@ -23,8 +25,8 @@ export function createSingleFlight<Value>(): Flight<Value> {
  * of one tick share it. Of the callers that share, the first one's `load` runs.
  */
 export function createNextFlight<Value>(): Flight<Value> {
-  const tails = new Map<string, Promise<unknown>>()
-  const queued = new Map<string, Promise<Value>>()
+  const tails = createInFlight<string, Promise<unknown>>()
+  const queued = createInFlight<string, Promise<Value>>()
   return (key, load) => {
     const shared = queued.get(key)
     if (shared) return shared

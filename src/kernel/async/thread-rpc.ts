@@ -1,3 +1,4 @@
+import { createInFlight } from '../in-flight.ts'
 import { collectPerTick } from './batch-per-tick.ts'
 import { type ErrorTypes, type Fault, faultOf, reviveError } from './thread-faults.ts'
 
@@ -79,7 +80,7 @@ export function connectRpc<H extends Handlers>(
   closedError: () => Error,
   errors: ErrorTypes = {},
 ): Remote<H> {
-  const pending = new Map<
+  const pending = createInFlight<
     number,
     { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }
   >()

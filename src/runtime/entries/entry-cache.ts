@@ -44,7 +44,7 @@ function createEntryIndex() {
     set(entry: Entry): void {
       remove(entry.key)
       const name = groupOf(entry.key)
-      groups.set(name, [...(groups.get(name) ?? []), entry])
+      groups.set(name, groups.get(name)?.concat(entry) ?? [entry])
       size += 1
       writes += 1
     },

@@ -1,5 +1,6 @@
 import { isKnownVersion, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
+import { createInFlight, type InFlight } from '../../kernel/in-flight.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import { START } from '../../ports/event-log.ts'
 import { isNewTo, type RunningLane, runningLane, unknownVersionProblem } from '../lanes/running-lane.ts'
@@ -39,9 +40,9 @@ export interface ReactionLane<Tools> extends RunningLane {
   /** Those that have not been dispatched, in log order. */
   queue: ReactionJob[]
   /** The same by the ids of their events. */
-  readonly queued: Map<string, ReactionJob>
+  readonly queued: InFlight<string, ReactionJob>
   /** Streams with a running job, each with the jobs that wait for it: one job per stream runs at a time. */
-  readonly streams: Map<string, ReactionJob[]>
+  readonly streams: InFlight<string, ReactionJob[]>
   readonly running: Set<Promise<void>>
   readonly parked: Map<string, LaneParkedStream>
   /** Grows when ownership ends, so that jobs of an earlier term change nothing. */
@@ -63,8 +64,8 @@ export function reactionLanes<Tools>(reaction: AnyReaction<Tools>, shards: numbe
     committedAt: 0,
     jobs: [],
     queue: [],
-    queued: new Map(),
-    streams: new Map(),
+    queued: createInFlight(),
+    streams: createInFlight(),
     running: new Set(),
     parked: new Map(),
     term: 0,

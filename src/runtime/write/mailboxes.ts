@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AnyCommand } from '../../kernel/command.ts'
 import type { Entity } from '../../kernel/entity.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
@@ -89,39 +90,40 @@ export function createMailboxes(
   keepUp: (mailbox: Mailbox) => Promise<void> | null,
   maxBytes = MAX_FOLD_BYTES,
 ): Mailboxes {
-  /** In the order of their last use. */
-  const mailboxes = new Map<string, Mailbox>()
+  // By last use. Their number has no bound: a mailbox in use is kept, whatever the others take.
+  const mailboxes = new LRUCache<string, Mailbox>({ maxSize: Number.MAX_SAFE_INTEGER, sizeCalculation: () => 1 })
   let bytes = 0
 
   function dropUnused(): void {
-    for (const [stream, mailbox] of mailboxes) {
+    for (const mailbox of mailboxes.rvalues()) {
       if (bytes <= maxBytes || mailboxes.size <= MIN_MAILBOXES) return
-      if (!isIdle(mailbox)) continue
+      if (!mailbox || !isIdle(mailbox)) continue
       const saved = keepUp(mailbox)
       if (saved) void saved.then(dropUnused)
-      else remove(stream, mailbox)
+      else remove(mailbox)
     }
   }
 
-  function remove(stream: string, mailbox: Mailbox): void {
-    mailboxes.delete(stream)
+  function remove(mailbox: Mailbox): void {
+    mailboxes.delete(mailbox.stream)
     bytes -= mailbox.bytes
   }
 
   return {
     all: () => mailboxes.values(),
     mailboxOf(entity, stream) {
-      const mailbox = mailboxes.get(stream) ?? newMailbox(entity, stream)
-      mailboxes.delete(stream)
+      const known = mailboxes.get(stream)
+      if (known) return known
+      const mailbox = newMailbox(entity, stream)
       mailboxes.set(stream, mailbox)
       return mailbox
     },
     drop(mailbox) {
-      if (mailboxes.get(mailbox.stream) === mailbox && isIdle(mailbox)) remove(mailbox.stream, mailbox)
+      if (mailboxes.peek(mailbox.stream) === mailbox && isIdle(mailbox)) remove(mailbox)
     },
-    knownFoldOf: (stream) => mailboxes.get(stream)?.fold ?? null,
+    knownFoldOf: (stream) => mailboxes.peek(stream)?.fold ?? null,
     weigh(mailbox) {
-      if (mailboxes.get(mailbox.stream) !== mailbox || !mailbox.fold) return
+      if (mailboxes.peek(mailbox.stream) !== mailbox || !mailbox.fold) return
       const size = foldBytes(mailbox.fold, mailbox.entity.longLived)
       bytes += size - mailbox.bytes
       mailbox.bytes = size
