@@ -4,6 +4,7 @@ import { inboundPing } from '../../src/domain/auctions/inbound-ping.ts'
 import { createTextMask } from '../../src/domain/auctions/mask-caller.ts'
 import { knownNumber } from '../../src/domain/auctions/ping.ts'
 import { compatAnswer, pingAnswer } from '../../src/domain/auctions/ping-answer.ts'
+import { unescapeKey } from '../../src/kernel/proto-key.ts'
 import type { DocOf } from '../shared/documents.ts'
 import { inboundRowOf, type PingDoc } from './ping-row.ts'
 
@@ -46,7 +47,7 @@ export function pingDetailOf(doc: PingDoc, story: StoryDoc, sipDomain: string | 
     callerCity: ping?.callerCity ?? null,
     publisherRef: masked(ping?.publisherRef),
     externalCallId: masked(ping?.externalCallId),
-    tags: Object.fromEntries(Object.entries(ping?.tags ?? {}).map(([key, value]) => [key, mask(value)])),
+    tags: Object.fromEntries(Object.entries(ping?.tags ?? {}).map(([key, value]) => [unescapeKey(key), mask(value)])),
     sipOk: ping?.sipOk ?? null,
     sourceIp: request?.sourceIp ?? null,
     userAgent: masked(request?.userAgent),

@@ -76,7 +76,9 @@ function parseInstant(text: string): string | null {
   const [, hours, minutes, seconds = '00', fraction = '', sign = '+', offsetHours = '00', offsetMinutes = '00'] = parts
   const millis = fraction.padEnd(3, '0').slice(0, 3)
   const iso = `${year}-${month}-${date}T${hours}:${minutes}:${seconds}.${millis}${sign}${offsetHours}:${offsetMinutes}`
-  return new Date(iso).toISOString()
+  const utc = new Date(iso).toISOString()
+  // Beyond the years 0000 to 9999, which an offset can cross, an instant has another form.
+  return /^\d/.test(utc) ? utc : null
 }
 
 /** An instant in a query string; a bare date is its midnight in UTC. Read as ISO 8601, UTC, milliseconds. */

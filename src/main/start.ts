@@ -13,10 +13,14 @@ function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, age
     `  workspace      ${agencyId}`,
     `  owner          ${ownerEmail}  ${ownerPassword}`,
     `  session token  ${sessionToken}`,
-    `  API key        ${apiKey}`,
-    '',
-    'Try it:',
-    `  curl -s -H "Authorization: Bearer ${apiKey}" "${baseUrl}/api/v1/calls?pageSize=3"`,
+    ...(apiKey === null
+      ? []
+      : [
+          `  API key        ${apiKey}`,
+          '',
+          'Try it:',
+          `  curl -s -H "Authorization: Bearer ${apiKey}" "${baseUrl}/api/v1/calls?pageSize=3"`,
+        ]),
     '',
   ].join('\n')
 }

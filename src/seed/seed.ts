@@ -11,6 +11,7 @@ import { readMany } from '../../queries/shared/documents.ts'
 import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
+import { secretHash } from '../api/secret-hash.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
 import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
@@ -50,7 +51,7 @@ export interface Sandbox {
   readonly ownerEmail: string
   readonly ownerPassword: string
   readonly sessionToken: string
-  readonly apiKey: string
+  readonly apiKey: string | null
   readonly routingKey: string | null
   readonly compatUrl: string | null
   readonly poolKey: string | null
@@ -113,6 +114,15 @@ function sandboxNumbers({ numbers, numberIds }: WorkspaceState): Sandbox['number
   const seeded = SEEDED.flatMap((e164) => numbers.get(numberIds.get(e164) ?? '') ?? [])
   const bought = sortedById(numbers).filter((number) => !seeded.includes(number))
   return [...seeded, ...bought].map(({ id, e164, campaignId, publisherId }) => ({ id, e164, campaignId, publisherId }))
+}
+
+/** Whether the workspace has an API key with this secret that works. */
+function hasApiKey({ apiKeys }: WorkspaceState, secret: string): boolean {
+  const hash = secretHash(secret)
+  return [...apiKeys.values()].some(
+    ({ status, secrets }) =>
+      status !== 'revoked' && secrets.some((stored) => stored.hash === hash && stored.expiresAt === null),
+  )
 }
 
 /** Id of the sandbox workspace, the one of the sandbox's owner; null when there is none yet. Operators make sandbox workspaces too. */
@@ -233,7 +243,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     ownerEmail: OWNER_EMAIL,
     ownerPassword,
     sessionToken,
-    apiKey,
+    apiKey: hasApiKey(state, apiKey) ? apiKey : null,
     ...sandboxSupply(state, { workspaceId, derive, secrets, baseUrl, hasRoutes }),
     numbers: sandboxNumbers(state),
     campaigns: sortedById(state.campaigns).map(({ id, name, routingMode }) => ({ id, name, routingMode })),

@@ -285,6 +285,8 @@ describe('query', () => {
     ['hasRecording=1', { hasRecording: 'must be true or false' }],
     ['hasRecording=TRUE', { hasRecording: 'must be true or false' }],
     ['from=yesterday', { from: 'must be an ISO 8601 instant or a date' }],
+    ['from=0000-01-01T00:00:00%2B10:00', { from: 'must be an ISO 8601 instant or a date' }],
+    ['from=9999-12-31T23:59:59-10:00', { from: 'must be an ISO 8601 instant or a date' }],
     ['campaignId=x&page=0', { campaignId: 'must be a UUID', page: 'must be a whole number of at least 1' }],
   ])('%s is refused', async (query, expected) => {
     const { status, body } = await get(`/api/v1/things?${query}`)

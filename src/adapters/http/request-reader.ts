@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { REQUEST } from '../../domain/shared/limits.ts'
+import { escapeKeys } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiRequest, ApiRoute, CheckedValue, RawBody } from '../../ports/api.ts'
 import { type Cursors, headerNames } from '../../ports/api-headers.ts'
@@ -95,7 +96,7 @@ export function createReader(
   return (request) => {
     const unwritable = checkReadOnlyFields(route, request.body)
     if (unwritable) return unwritable
-    const query = parseQuery(request.query)
+    const query = parseQuery(escapeKeys(Object(request.query)))
     const sent = route.raw ? rawBodyOf(request, checkRaw) : absent
     const body = parseBody ? parseBody(request.body ?? {}) : sent
     const minPosition = minPositionOf(request, cursors)

@@ -3,7 +3,7 @@ import type { PingRequest } from '../../domain/auctions/auction.ts'
 import { createTextMask, type ShownCaller } from '../../domain/auctions/mask-caller.ts'
 import { type PingBody, pingBody } from '../../domain/auctions/ping.ts'
 import { PING, REQUEST, TEXT } from '../../domain/shared/limits.ts'
-import { escapeKey } from '../../kernel/proto-key.ts'
+import { escapeKeys, unescapeKey } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { RawBody } from '../../ports/api.ts'
 
@@ -44,22 +44,17 @@ function isTooDeep(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1))
 }
 
-/** An object's fields, with the key `__proto__`, which validation drops, as the platform keeps it. */
-function ownFields(value: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [escapeKey(key), inner]))
-}
-
-const isObject = (value: unknown): value is object =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body whose tags, keys of the publisher's own, are ready for validation. */
 function withOwnTags(body: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, name === 'tags' && isObject(value) ? ownFields(value) : value]),
+    Object.entries(body).map(([name, value]) => [name, name === 'tags' && isObject(value) ? escapeKeys(value) : value]),
   )
 }
 
-function parseJson(bytes: Uint8Array): { readonly value: object } | UnreadableBody {
+function parseJson(bytes: Uint8Array): { readonly value: Readonly<Record<string, unknown>> } | UnreadableBody {
   const text = textOf(bytes)
   if (text === null) return bodyProblem('must be UTF-8')
   if (text.trim() === '') return { value: {} }
@@ -132,7 +127,7 @@ function bodyParameters(raw: RawBody): Parameters | UnreadableBody {
   }
   if (type !== 'application/json') return refuse('unsupported-media-type')
   const read = parseJson(raw.bytes)
-  return 'value' in read ? scalars.parse(ownFields(read.value)) : read
+  return 'value' in read ? scalars.parse(escapeKeys(read.value)) : read
 }
 
 const isProblem = (value: Parameters | UnreadableBody): value is UnreadableBody =>
@@ -149,7 +144,7 @@ export function readCompatPing({ raw, query }: PublisherRequest): { readonly bod
   const all = { ...query, ...sent }
   const named = new Map(Object.entries(all).map(([name, value]) => [name.toLowerCase(), value]))
   const tags = Object.fromEntries(
-    Object.entries(ownFields(all)).filter(([name]) => !COMPAT_NAMES.has(name.toLowerCase())),
+    Object.entries(escapeKeys(all)).filter(([name]) => !COMPAT_NAMES.has(name.toLowerCase())),
   )
   const body = {
     callerNumber: named.get('cid')?.slice(0, TEXT.reference) ?? null,
@@ -162,7 +157,12 @@ export function readCompatPing({ raw, query }: PublisherRequest): { readonly bod
 
 /** What a row shows of its request. */
 export function storedRequest({ requestId, ip, raw, query }: PublisherRequest, shown: ShownCaller): PingRequest {
-  const sent = raw.bytes.length > 0 ? textOf(raw.bytes) : new URLSearchParams(query).toString()
+  const sent =
+    raw.bytes.length > 0
+      ? textOf(raw.bytes)
+      : new URLSearchParams(
+          Object.entries(query).map(([key, value]): [string, string] => [unescapeKey(key), value]),
+        ).toString()
   return {
     requestId,
     sourceIp: ip === '' ? null : ip,

@@ -12,7 +12,8 @@ import { invitationShape } from '../../../queries/access/user-shape.ts'
 import { type DocOf, readAll, readMany } from '../../../queries/shared/documents.ts'
 import { INVITATION_PREFIX, isOpen } from '../../domain/access/invitation.ts'
 import { role } from '../../domain/access/seat.ts'
-import { email, newPassword, submittedPassword, userIdOf } from '../../domain/access/user.ts'
+import { email, newPassword, submittedPassword, user, userIdOf } from '../../domain/access/user.ts'
+import { workspace } from '../../domain/configuration/workspace.ts'
 import { nameSchema } from '../../domain/shared/fields.ts'
 import { NAME, TEXT } from '../../domain/shared/limits.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
@@ -76,16 +77,25 @@ interface Acceptance {
   readonly name?: string | undefined
 }
 
-/** Registers the invited person, who has no account yet, under the password of the request. */
-async function register({ execute }: WriteContext, invited: Invited, { password, name }: Acceptance) {
+/**
+ * Registers the invited person, who has no account yet, under the password of the request. Where another request has just done so,
+ * the invitation may be over, and else the account is theirs who can prove it.
+ */
+async function register(context: WriteContext, invited: Invited, { password, name }: Acceptance) {
   const checked = newPassword.safeParse(password)
   if (!checked.success) {
     return refuse('validation-error', { password: 'is required for a new account: a text of 8 to 200 characters' })
   }
   const person = { email: invited.email, name: name ?? invited.name }
   const passwordHash = await hashPassword(checked.data)
-  const registered = await execute(registerUser, { ...person, passwordHash })
-  return isRefusal(registered) ? registered : { ...person, id: userIdOf(person.email), passwordHash }
+  const id = userIdOf(person.email)
+  const registered = await context.execute(registerUser, { ...person, passwordHash })
+  if (!isRefusal(registered)) return { ...person, id, passwordHash }
+  const { writer } = context.tools
+  const { invitations } = await writer.stateOf(workspace, invited.workspaceId)
+  if (!invitations.has(invited.userId)) return refuse('invitation-not-found')
+  const { user: other } = await writer.stateOf(user, id)
+  return other ? prove(context, { ...other, id }, { token: '', password }) : registered
 }
 
 /** The person of an account, who has proved to own it: by the session of the request, or by the current password. */

@@ -1,3 +1,4 @@
+import { unescapeKey } from '../../kernel/proto-key.ts'
 import type { Rtb } from '../demand/endpoint.ts'
 import { expandMacros, type MacroValues } from '../shared/macros.ts'
 import { areaCodeOf } from '../shared/nanp.ts'
@@ -84,7 +85,7 @@ function macrosOf(subject: BidSubject, { bidId, target, buyer, bidCents }: Bidde
   const { auction, at, campaign, publisher, caller, dialedNumber, tags } = subject
   const shown = subject.isDisclosed && !inUrl
   const mask = shown ? (text: string) => text : createCallerMask(caller)
-  const tagged = Object.entries(tags).map(([key, value]) => [`tag.${key}`, mask(value)])
+  const tagged = Object.entries(tags).map(([key, value]) => [`tag.${unescapeKey(key)}`, mask(value)])
   return present({
     ...Object.fromEntries(tagged),
     'event.name': 'bid.request',
@@ -150,7 +151,7 @@ function defaultBody({ auction, campaign, caller, isDisclosed, sipOk, tags }: Bi
     city: caller.city,
     callerHash: caller.hash,
     sipOk,
-    tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, mask(value)])),
+    tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [unescapeKey(key), mask(value)])),
     ...(test && { test }),
   })
 }

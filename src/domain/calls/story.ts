@@ -96,9 +96,10 @@ function incomingStep(data: DataOf<'CallArrived'>): StoryStep {
   const { occurredAt: at, caller, callerState, dialedNumber, campaign, publisher, attribution } = arrival
   const onCampaign = campaign ? ` for campaign ${campaign.name}` : ''
   const byPublisher = publisher ? `, sent by publisher ${publisher.name}` : ''
-  const withheld = terms.payoutWithheld
-    ? ` The call earns its publisher no payout: ${withheldBecause(terms.payoutWithheld)}.`
-    : ''
+  const unpaid = terms.payoutWithheld
+    ? withheldBecause(terms.payoutWithheld)
+    : publisher && campaign && terms.payoutMode === 'none' && 'the publisher has no lane on the campaign'
+  const withheld = unpaid ? ` The call earns its publisher no payout: ${unpaid}.` : ''
   return {
     at,
     step: 'incoming',

@@ -1,4 +1,5 @@
 import { excerpt } from '../../kernel/excerpt.ts'
+import { escapeKey } from '../../kernel/proto-key.ts'
 import type { TagFilter } from '../demand/endpoint.ts'
 import type { SkipDetail } from './caps.ts'
 import type { Arrival } from './decision.ts'
@@ -39,7 +40,7 @@ const valuesOf = (value: TagFilter['value']): Values =>
 
 /** Checks the tags of an arrival against filters, all of which must pass: the first that fails; null when all pass. */
 export function checkTagFilters(who: string, filters: readonly TagFilter[], tags: Arrival['tags']): SkipDetail | null {
-  const tagOf = (key: string) => (Object.hasOwn(tags, key) ? tags[key]?.value : undefined)
+  const tagOf = (key: string) => (Object.hasOwn(tags, escapeKey(key)) ? tags[escapeKey(key)]?.value : undefined)
   const failed = filters.find(({ key, op, value }) => !OPS[op].matches(tagOf(key), valuesOf(value)))
   if (!failed) return null
   const { key, op, value } = failed

@@ -4,6 +4,7 @@ import type { Json } from '../../support/e2e/api-client.ts'
 import { type AuctionLog, openAuctionLog } from '../../support/e2e/auction-log.ts'
 import { createLaneDesk, createPublisherClient } from '../../support/e2e/publisher-client.ts'
 import { openPublisherLane } from '../../support/e2e/publisher-lane.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -147,5 +148,12 @@ describe('the tags of a ping', () => {
     expect(named.status, named.text).toBe(200)
     const kept = (await log.held(named.body.auctionId)).ping.tags
     expect(Object.values(kept)).toEqual(['own'])
+    const detail = async () => (await main.rest(`/api/v1/pings/${named.body.ref}`)).text
+    await waitUntil('The detail shows it', async () => (await detail()).includes('"tags":{"__proto__":"own"}'))
+    const url = new URL(await createLaneDesk(main).compat(the.lane))
+    await publisher.send(`${url.pathname}?CID=3105550123&__proto__=own`, { method: 'GET' })
+    const inOneStep = (await log.all('AuctionHeld')).at(-1)
+    expect(Object.values(inOneStep?.ping.tags ?? {})).toEqual(['own'])
+    expect(inOneStep?.request.body).toMatch(/&__proto__=own$/)
   })
 })

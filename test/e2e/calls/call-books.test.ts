@@ -49,6 +49,7 @@ async function world(writer: StreamWriter) {
       lane({ payoutMode: 'fixed', payoutCents: 350, states: ['TX'] }),
     ),
     capped: await line({ name: 'Lane capped' }, [desk], lane({ payoutMode: 'fixed', payoutCents: 350, dailyCap: 1 })),
+    deleted: await line({ name: 'Lane deleted' }, [desk], lane({ payoutMode: 'fixed', payoutCents: 350 })),
     override: await line({ name: 'Override' }, [{ targetId: desk, revenueOverrideCents: 1_750 }]),
   }
   const unready = await main.number({ ready: false, e164: '+13105550005' })
@@ -156,6 +157,15 @@ it.each([
     expect(settled).toMatch(new RegExp(`The payout is withheld: .*${words}.*\\.$`))
   },
 )
+
+it('a call of a publisher whose lane was deleted says that it earns no payout', async () => {
+  const { campaignId, e164 } = the.lines.deleted
+  const lane = `/api/tracking/campaigns/${campaignId}/publishers/${the.north}`
+  expect((await main.console(lane, { method: 'DELETE' })).status).toBe(200)
+  const { call, story } = await main.playCall({ to: e164, script: converting })
+  expect(call).toMatchObject({ converted: true, payoutCents: 0, frozen: { payoutWithheld: null } })
+  expect(story.steps[0].sentence).toContain('earns its publisher no payout: the publisher has no lane on the campaign.')
+})
 
 it('a conversion after the settlement says why its payout is withheld, and the settlement without one does not', async () => {
   const script = { [DESK]: answerScript(5) }

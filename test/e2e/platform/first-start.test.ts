@@ -266,6 +266,19 @@ describe('a sandbox that has bought numbers', () => {
   })
 })
 
+test('sandbox.json names no API key that was revoked', async () => {
+  const server = await startServer(freshEnvironment(embeddedStores))
+  try {
+    const console = createApiClient(() => server.baseUrl, server.sandbox.sessionToken)
+    const { body } = await console('/api/tracking/api-keys')
+    expect((await console(`/api/tracking/api-keys/${body.data[0].id}`, { method: 'DELETE' })).status).toBe(200)
+    await server.restart()
+    expect(server.sandbox.apiKey).toBeNull()
+  } finally {
+    await server.dispose()
+  }
+})
+
 describe('first start without a seed', () => {
   test('SANDBOX_SEED=0 begins with the workspace and no calls', async () => {
     const server = await startServer(freshEnvironment(embeddedStores))

@@ -1,3 +1,5 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { expect } from 'vitest'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { createRecordWorld } from '../../support/e2e/record-world.ts'
@@ -43,6 +45,17 @@ it('schemas are named, and used by reference', async () => {
       if (schema !== undefined)
         expect(schema.$ref ?? schema.allOf?.[0].$ref, operationId).toMatch(/^#.components.schemas/)
     }
+  }
+})
+
+it('each example is a value of its schema', async () => {
+  const { body } = await ask('/openapi.json')
+  const judge = new Ajv2020({ strict: false })
+  addFormats.default(judge)
+  judge.addSchema({ ...body, $id: 'openapi' })
+  for (const [name, { examples = [] }] of Object.entries<Json>(body.components.schemas)) {
+    const isValid = judge.getSchema(`openapi#/components/schemas/${name}`)
+    for (const example of examples) expect(isValid?.(example), `${name}: ${JSON.stringify(example)}`).toBe(true)
   }
 })
 

@@ -6,6 +6,7 @@ import {
   createTestRequest,
 } from '../../../src/domain/bidding/bid-request.ts'
 import { DEFAULT_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
+import { PROTO_KEY } from '../../../src/kernel/proto-key.ts'
 import { sampleBidder, sampleSubject } from '../../support/fixtures/bids.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 
@@ -36,6 +37,12 @@ describe('a request to a bidder', () => {
       sipOk: true,
       tags: { source: 'web', note: hash },
     })
+  })
+
+  it('names a tag called __proto__ as the publisher sent it', () => {
+    const tags = { [PROTO_KEY]: 'own' }
+    expect(bodyOf({}, { tags })).toContain('"tags":{"__proto__":"own"}')
+    expect(bodyOf({ contentType: 'text/plain', bidBodyTemplate: '{{tag.__proto__}}' }, { tags })).toBe('own')
   })
 
   it('tells the number where the campaign discloses it, and never in the URL', () => {

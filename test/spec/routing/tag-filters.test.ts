@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { TagFilter } from '../../../src/domain/demand/endpoint.ts'
 import { checkTagFilters } from '../../../src/domain/routing/tag-filters.ts'
+import { PROTO_KEY } from '../../../src/kernel/proto-key.ts'
 
 const tags = {
   source: { value: 'search', source: 'publisher' },
   'utm.term': { value: 'roof repair', source: 'dni' },
   empty: { value: '', source: 'api' },
+  [PROTO_KEY]: { value: 'own', source: 'publisher' },
 }
 const failed = (...filters: readonly TagFilter[]) => checkTagFilters('Target Desk', filters, tags)
 const filter = (key: string, op: TagFilter['op'], value: TagFilter['value'] = null): TagFilter => ({ key, op, value })
@@ -34,6 +36,11 @@ describe('a tag filter', () => {
   ])('%s on a missing tag', (op, value, passes) => {
     expect(failed(filter('absent', op, value)) === null).toBe(passes)
     expect(failed(filter('toString', op, value)) === null).toBe(passes)
+  })
+
+  it('finds a tag called __proto__', () => {
+    expect(failed(filter('__proto__', 'eq', 'own'))).toBeNull()
+    expect(failed(filter('__proto__', 'missing'))?.figures).toMatchObject({ key: '__proto__', tag: 'own' })
   })
 
   it('treats an empty value as a present tag', () => {

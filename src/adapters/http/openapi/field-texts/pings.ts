@@ -24,6 +24,8 @@ export const pingTexts: FieldTexts = {
   code: ['Number of the word.', 1011],
   rejectCode: ['Number of the reason; null for none.'],
   'RankedBid.rejectReason': ['Why there is no bid; null where there is one.'],
+  'InboundPing.reason': ['Why there is no offer; null where there is one.'],
+  'InboundPingDetail.reason': ['Why there is no offer; null where there is one.'],
   'NoBid.reason': ['Reason word.', 'no_bids'],
   'NoBidFigures.reason': ['Reason word.', 'no_bids'],
   'PingAnswer.reason': ['Why there is no offer.'],

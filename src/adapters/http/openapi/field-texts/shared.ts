@@ -44,6 +44,12 @@ export const sharedTexts: FieldTexts = {
   q: ['Text that a name or number contains.'],
   from: ['Start of the window, included: an instant or a date.', '2026-11-01'],
   to: ['End of the window, excluded: an instant or a date.', '2026-11-08'],
+  'ListCallsResponse.from': ['Start of the window, included.', '2026-11-01T00:00:00.000Z'],
+  'ListPingsResponse.from': ['Start of the window, included.', '2026-11-01T00:00:00.000Z'],
+  'PingSummaryResponse.from': ['Start of the window, included.', '2026-11-01T00:00:00.000Z'],
+  'ListCallsResponse.to': ['End of the window, excluded.', '2026-11-08T00:00:00.000Z'],
+  'ListPingsResponse.to': ['End of the window, excluded.', '2026-11-08T00:00:00.000Z'],
+  'PingSummaryResponse.to': ['End of the window, excluded.', '2026-11-08T00:00:00.000Z'],
   tz: ['IANA time zone for dates.', 'America/New_York'],
   limit: ['Largest number of results.'],
 
