@@ -8,12 +8,17 @@ export function escapeKey(key: string): string {
   return key === PROTO ? PROTO_KEY : key
 }
 
-/** An object's fields with a client's own keys, as objects hold them. */
-export function escapeKeys<Value>(fields: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
+/** Fields with a client's own keys, as objects hold them. */
+export function escapeKeys(fields: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [escapeKey(key), value]))
 }
 
 /** A client's own key as it was sent. */
 export function unescapeKey(key: string): string {
   return key === PROTO_KEY ? PROTO : key
+}
+
+/** Fields with a client's own keys, as they were sent. */
+export function unescapeKeys<Value>(fields: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [unescapeKey(key), value]))
 }

@@ -156,7 +156,7 @@ export async function openApp(
       await writer.close()
       await readSide.close()
       await core.presence.leave()
-      // What cannot be stored now is made anew from the log at the next start.
+      // What cannot be stored now is restored from the log at the next start.
       await entries.stored().catch(() => undefined)
       await Promise.all([log.close(), ops.close()])
     },

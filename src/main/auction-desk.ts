@@ -32,7 +32,7 @@ export async function openOffers(
   const entries = await openEntryCache({ ops, clock }, OFFER_ENTRIES)
   const offers = createOffers({ entries, clock, writer })
   const positions = [...(await readReactionPositions(ops, auctionFlow.name, clock.now())).values()]
-  // Without a checkpoint the reaction makes all of them anew.
+  // Without a checkpoint the reaction restores all of them.
   if (positions.length > 0) await restoreOffers(log, offers, Math.min(...positions.map(({ position }) => position)))
   return { entries, offers }
 }

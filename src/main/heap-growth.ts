@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * How far the heap of a thread may outgrow what is in use (%) before that is collected. V8 lets it grow to four times as much: at a
- * steady load a process took hundreds of megabytes more in its first minutes.
+ * How much the heap of a thread may grow beyond its live objects (%) before a full collection. The default of V8 is up to 300: at a
+ * steady load the memory of a process grew by hundreds of megabytes in its first minutes.
  */
 const GROWTH_PERCENT = 100
 

@@ -35,8 +35,8 @@ interface Post {
 
 /**
  * Live offers and holds of numbers, as claims in the operational store that end with the offer. The events of auctions are their
- * source: a reaction makes them anew where they are missing. Those that reactions call resolve when it is stored; the others,
- * when every process on the stores sees it. Every method throws StoreUnavailable.
+ * source: a reaction restores those that are missing. The methods that reactions call resolve when the change is stored, the others
+ * when every process on the stores can read it. Every method throws StoreUnavailable.
  */
 export interface Offers {
   /** The caller's live offer on a lane; of several, in different terms, the latest. */
@@ -83,7 +83,7 @@ const holdKey = (lane: OfferLane, numberId: string) => `${holdPrefix(lane)}${num
 const postPrefix = (workspaceId: string, numberId: string, caller: string) =>
   `offer-post:${workspaceId}:${numberId}:${caller}:`
 
-/** Value of an entry whose key says all. */
+/** Value of an entry that has all of its information in its key. */
 const NOTED = true
 
 /** Offers that a process remembers to have recorded. */

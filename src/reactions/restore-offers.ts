@@ -22,8 +22,8 @@ export const offerSteps: {
 const types: ReadonlySet<string> = new Set(Object.keys(events))
 
 /**
- * Makes the offers of the events after a position (exclusive) anew, up to the end of the log: the process before may have ended
- * before it stored them. @throws LogUnavailable, StoreUnavailable
+ * Restores the offers from the events after a position (exclusive) up to the end of the log: the last process may have ended before
+ * it stored them. Auctions are restored concurrently, the events of each in order. @throws LogUnavailable, StoreUnavailable
  */
 export async function restoreOffers(
   log: Pick<EventLog, 'readAll' | 'head'>,
@@ -34,7 +34,12 @@ export async function restoreOffers(
   const head = await log.head()
   for (let position = after; position < head; ) {
     const page = await log.readAll(position, undefined, { types })
-    for (const event of page.events) await steps[event.type]?.(offers, upcast(auction, event))
+    const byStream = Object.values(Object.groupBy(page.events, ({ stream }) => stream))
+    await Promise.all(
+      byStream.map(async (events = []) => {
+        for (const event of events) await steps[event.type]?.(offers, upcast(auction, event))
+      }),
+    )
     position = page.position
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { excerpt } from '../../kernel/excerpt.ts'
-import { escapeKey } from '../../kernel/proto-key.ts'
+import { escapeKeys } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 declare module 'fastify' {
@@ -58,7 +58,7 @@ function escapeOwnKeys(body: unknown, own: readonly string[]): unknown {
   const entries = Object.entries(body).map(([field, value]: [string, unknown]) => {
     const hasOwnKeys = own.includes(field) && typeof value === 'object' && value !== null && !Array.isArray(value)
     if (!hasOwnKeys) return [field, value]
-    return [field, Object.fromEntries(Object.entries(value).map(([key, inner]) => [escapeKey(key), inner]))]
+    return [field, escapeKeys(value)]
   })
   return Object.fromEntries(entries)
 }

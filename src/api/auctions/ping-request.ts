@@ -3,7 +3,7 @@ import type { PingRequest } from '../../domain/auctions/auction.ts'
 import { createTextMask, type ShownCaller } from '../../domain/auctions/mask-caller.ts'
 import { type PingBody, pingBody } from '../../domain/auctions/ping.ts'
 import { PING, REQUEST, TEXT } from '../../domain/shared/limits.ts'
-import { escapeKeys, unescapeKey } from '../../kernel/proto-key.ts'
+import { escapeKeys, unescapeKeys } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { RawBody } from '../../ports/api.ts'
 
@@ -44,7 +44,7 @@ function isTooDeep(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1))
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body whose tags, keys of the publisher's own, are ready for validation. */
@@ -54,7 +54,7 @@ function withOwnTags(body: object): Readonly<Record<string, unknown>> {
   )
 }
 
-function parseJson(bytes: Uint8Array): { readonly value: Readonly<Record<string, unknown>> } | UnreadableBody {
+function parseJson(bytes: Uint8Array): { readonly value: object } | UnreadableBody {
   const text = textOf(bytes)
   if (text === null) return bodyProblem('must be UTF-8')
   if (text.trim() === '') return { value: {} }
@@ -157,12 +157,7 @@ export function readCompatPing({ raw, query }: PublisherRequest): { readonly bod
 
 /** What a row shows of its request. */
 export function storedRequest({ requestId, ip, raw, query }: PublisherRequest, shown: ShownCaller): PingRequest {
-  const sent =
-    raw.bytes.length > 0
-      ? textOf(raw.bytes)
-      : new URLSearchParams(
-          Object.entries(query).map(([key, value]): [string, string] => [unescapeKey(key), value]),
-        ).toString()
+  const sent = raw.bytes.length > 0 ? textOf(raw.bytes) : new URLSearchParams(unescapeKeys(query)).toString()
   return {
     requestId,
     sourceIp: ip === '' ? null : ip,

@@ -16,7 +16,7 @@ async function setUp() {
   const stored: string[] = []
   const fault = { isDown: false }
   const put: typeof memory.put = async (key, value, expiresAt) => {
-    if (fault.isDown) throw new StoreUnavailable('The store is away.')
+    if (fault.isDown) throw new StoreUnavailable('The store is unavailable.')
     stored.push(key)
     await memory.put(key, value, expiresAt)
   }
