@@ -39,12 +39,14 @@ function isOpenPort(port: number): boolean {
 }
 
 /**
- * Whether a request may go to an IP address and port (Supplement §8, "Addresses refused"): to any port of an address in
- * `allowed`, and to an open port of a public address. False for text that is not an address.
+ * The rule that a request to an IP address and port breaks (Supplement §8, "Addresses refused"): null for any port of an
+ * address in `allowed`, and for an open port of a public address. Text that is not an address is none that is allowed.
  */
-export function isReachable(address: string, port: number, allowed: readonly IpRange[]): boolean {
+export function brokenRule(address: string, port: number, allowed: readonly IpRange[]): 'address' | 'port' | null {
   const parsed = parseIpAddress(address)
-  if (!parsed) return false
+  if (!parsed) return 'address'
   const single = singleAddress(parsed)
-  return allowed.some((range) => rangesOverlap(range, single)) || (isGlobal(single) && isOpenPort(port))
+  if (allowed.some((range) => rangesOverlap(range, single))) return null
+  if (!isGlobal(single)) return 'address'
+  return isOpenPort(port) ? null : 'port'
 }

@@ -1,13 +1,15 @@
-import type { EgressFailure } from '../../ports/egress.ts'
+import type { AddressRule, EgressFailure } from '../../ports/egress.ts'
 
-/** A failed request, with the message for the customer. */
+/** A failed request, with the message for the customer, and the rule that its URL breaks. */
 export class EgressError extends Error {
   override readonly name = 'Failed'
   readonly failure: EgressFailure
+  readonly rule: AddressRule | null
 
-  constructor(failure: EgressFailure, sentence: string) {
+  constructor(failure: EgressFailure, sentence: string, rule: AddressRule | null = null) {
     super(sentence)
     this.failure = failure
+    this.rule = rule
   }
 }
 
@@ -22,11 +24,27 @@ const TIMEOUT_CODES = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ])
 
+/** Sentences for errors of TLS, by their codes; the first that matches counts. */
+const SENTENCES: readonly (readonly [codes: RegExp, sentence: string])[] = [
+  [/CERT|SIGNATURE|CRL|^INVALID_|^HOSTNAME_MISMATCH$/, 'The certificate of the server is not valid'],
+  [/^EPROTO$|^ERR_SSL_/, 'The server made no secure connection'],
+]
+
+const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
+
 /** Converts an error of a request to one with a sentence for the customer. */
 export function toEgressError(error: unknown): EgressError {
   if (error instanceof EgressError) return error
   if (!(error instanceof Error)) return new EgressError('unreachable', 'The request failed.')
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  const code = codeOf(error)
   if (TIMEOUT_CODES.has(code) || TIMEOUT_CODES.has(error.name)) return timedOut()
-  return new EgressError('unreachable', `The request failed (${code}).`)
+  const [, sentence] = SENTENCES.find(([codes]) => codes.test(code)) ?? [null, 'The request failed']
+  return new EgressError('unreachable', `${sentence} (${code}).`)
+}
+
+/** Converts an error of a DNS look-up. */
+export function toLookupError(error: unknown): EgressError {
+  const code = error instanceof Error ? codeOf(error) : 'no answer'
+  const failure = TIMEOUT_CODES.has(code) ? 'timeout' : 'unreachable'
+  return new EgressError(failure, `The host name could not be resolved (${code}).`, 'unresolvable')
 }

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { EgressError, timedOut } from './egress-error.ts'
+import { createKeptBody } from './kept-body.ts'
 
 /** What came back of a request. */
 type Received = Omit<Extract<EgressResponse, { readonly ok: true }>, 'ms'>
@@ -21,47 +22,54 @@ const flatHeaders = (headers: ReceivedHeaders) =>
 export function exchange(
   dispatcher: Dispatcher,
   { origin, pathname, search }: URL,
-  { method, headers, body, timeoutMs, maxBytes }: EgressRequest,
+  { method, headers, body, timeoutMs, maxBytes, answer = 'whole', bodyMs = timeoutMs }: EgressRequest,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
+    const excerpt = answer === 'excerpt'
+    const kept = createKeptBody(maxBytes)
     let request: Dispatcher.DispatchController | null = null
     let failure: Error | null = null
-    let [status, bytes] = [0, 0]
+    let status = 0
     let received: ReceivedHeaders = {}
-    const parts: Buffer[] = []
 
-    const fail = (error: Error) => {
+    const succeed = () => resolve({ ok: true, status, headers: flatHeaders(received), body: kept.text() })
+    /** Ends the request early, and its connection with it. An excerpt whose headers came is an answer all the same. */
+    const stop = (error: Error) => {
+      if (failure) return
+      failure = error
       clearTimeout(timer)
-      failure ??= error
-      reject(failure)
-      request?.abort(failure)
+      if (excerpt && status > 0) succeed()
+      else reject(error)
+      request?.abort(error)
     }
-    const timer = setTimeout(() => fail(timedOut()), timeoutMs)
+    const stopAfter = (ms: number) => setTimeout(() => stop(timedOut()), ms)
+    let timer = stopAfter(timeoutMs)
 
     dispatcher.dispatch(
       { origin, path: `${pathname}${search}`, method, headers, body },
       {
         onRequestStart(controller) {
           request = controller
-          // A request that waits for a connection cannot be withdrawn before its turn.
-          if (failure) controller.abort(failure)
+          // A request that waits for a connection cannot be withdrawn before its turn. An error here leaves the connection to
+          // the next one; `abort` would close it.
+          if (failure) throw failure
         },
         onResponseStart(_controller, statusCode, responseHeaders) {
           if (statusCode < FIRST_FINAL_STATUS) return
           status = statusCode
           received = responseHeaders
+          if (!excerpt) return
+          clearTimeout(timer)
+          timer = stopAfter(bodyMs)
         },
         onResponseData(_controller, chunk) {
-          bytes += chunk.length
-          if (bytes > maxBytes) fail(new EgressError('too_large', `The response is larger than ${maxBytes} bytes.`))
-          else parts.push(chunk)
+          if (!kept.add(chunk)) stop(new EgressError('too_large', `The response is larger than ${maxBytes} bytes.`))
         },
         onResponseEnd() {
           clearTimeout(timer)
-          const text = parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString('utf8')
-          resolve({ ok: true, status, headers: flatHeaders(received), body: text })
+          succeed()
         },
-        onResponseError: (_controller, error) => fail(error),
+        onResponseError: (_controller, error) => stop(error),
       },
     )
   })
