@@ -51,7 +51,7 @@ export function createAuthenticator(
   onSession: SessionUseListener = () => {},
 ): Authenticator {
   return async (
-    { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false },
+    { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false, feature },
     { bearer, agencyId, ip },
   ) => {
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
@@ -72,7 +72,7 @@ export function createAuthenticator(
     if (credential === null) return refuse('unauthorized')
     const workspace = await store.workspace(identified.workspaceId)
     const refusal = authorize(
-      { surface, scope, write: write && !allowLapsed, ownerOnly },
+      { surface, scope, write: write && !allowLapsed, ownerOnly, ...(feature && { feature }) },
       credential,
       workspace,
       request,

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
+import { sha256 } from '../kernel/sha256.ts'
 
 /** SHA-256 of a secret, in hex: the only form in which API keys and session tokens are stored. */
 export function secretHash(secret: string): string {
-  return hash('sha256', secret)
+  return sha256(secret)
 }

@@ -28,6 +28,9 @@ import { targetWrites } from './writes/targets.ts'
 import { userWrites } from './writes/users.ts'
 import { verticalWrites } from './writes/verticals.ts'
 import { walletWrites } from './writes/wallet.ts'
+import { deliveryWrites } from './writes/webhook-deliveries.ts'
+import { testWebhook } from './writes/webhook-tests.ts'
+import { webhookWrites } from './writes/webhooks.ts'
 import { workspaceWrites } from './writes/workspace.ts'
 import type { Write } from './writes/write-route.ts'
 import type { WriteTools } from './writes/write-tools.ts'
@@ -57,6 +60,9 @@ const writes: readonly Write[] = [
   ...numberWrites,
   ...numberOrderWrites,
   ...poolWrites,
+  ...webhookWrites,
+  testWebhook,
+  ...deliveryWrites,
   ...publisherKeyWrites,
   ...publisherWrites,
   ...campaignRestrictions,

@@ -20,6 +20,9 @@ export interface Mount {
   readonly ownerOnly?: boolean
 }
 
+/** What a plan includes or not. */
+export type Feature = 'callTracking' | 'apiAccess' | 'webhooks' | 'asOf'
+
 /** The workspace that a request acts in. */
 export interface Tenant {
   readonly workspaceId: string

@@ -6,7 +6,8 @@ import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
-import { PING } from '../domain/shared/limits.ts'
+import { delivery } from '../domain/delivery/delivery.ts'
+import { PING, WEBHOOK } from '../domain/shared/limits.ts'
 import { parseIpRange } from '../kernel/ip-address.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -16,6 +17,7 @@ import type { Simulator } from '../ports/simulated-carrier.ts'
 import { createBidders } from '../reactions/ask-bidders.ts'
 import { createWinConfirmer } from '../reactions/confirm-win.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
+import { createEndpointOpener } from '../reactions/webhook-queues.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { openAuctionDesk, openOffers } from './auction-desk.ts'
 import { openCarrier } from './carrier.ts'
@@ -100,10 +102,18 @@ export async function openApp(
   const auctions = { askBidders, offers, confirmWin }
   const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
+  const openEndpoint = createEndpointOpener({
+    ...core,
+    run: effects.tools.run,
+    egress,
+    httpsOnly: config.production,
+    configuration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs),
+    deliveryOf: (workspaceId, deliveryId) => writer.stateOf(delivery, deliveryId, workspaceId),
+  })
   const desk = openAuctionDesk(config, core, effects, auctions)
   const stop = new AbortController()
   if (DECIDING_ROLES.some((role) => config.roles.has(role))) void writer.buildSnapshots(entities, stop.signal)
-  const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
+  const workers = config.roles.has('worker') ? runWorkers({ ...core, openEndpoint, effects, logger }) : NO_WORKERS
   const isSessionValid = createSessionCheck(readSide.credentials, clock)
   const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })
   const awaitTypes = async (types: readonly string[]) =>

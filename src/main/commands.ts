@@ -56,6 +56,18 @@ import { restrictCampaign } from '../../commands/campaigns/restrict-campaign.ts'
 import { setCampaignStatus } from '../../commands/campaigns/set-campaign-status.ts'
 import { setRoute } from '../../commands/campaigns/set-route.ts'
 import { unrestrictCampaign } from '../../commands/campaigns/unrestrict-campaign.ts'
+import { changeWebhook } from '../../commands/delivery/change-webhook.ts'
+import { createWebhook } from '../../commands/delivery/create-webhook.ts'
+import { deleteWebhook } from '../../commands/delivery/delete-webhook.ts'
+import { finishWebhookRemoval } from '../../commands/delivery/finish-webhook-removal.ts'
+import { queueDelivery } from '../../commands/delivery/queue-delivery.ts'
+import { queueTestDelivery } from '../../commands/delivery/queue-test-delivery.ts'
+import { recordAttempt } from '../../commands/delivery/record-attempt.ts'
+import { removeDelivery } from '../../commands/delivery/remove-delivery.ts'
+import { replayDelivery } from '../../commands/delivery/replay-delivery.ts'
+import { reportWebhookHealth } from '../../commands/delivery/report-webhook-health.ts'
+import { rotateWebhookSecret } from '../../commands/delivery/rotate-webhook-secret.ts'
+import { stopDelivery } from '../../commands/delivery/stop-delivery.ts'
 import { changeBuyer } from '../../commands/demand/change-buyer.ts'
 import { changeTarget } from '../../commands/demand/change-target.ts'
 import { createBuyer } from '../../commands/demand/create-buyer.ts'
@@ -219,6 +231,18 @@ export const commands: readonly AnyCommand[] = [
   setNumberStatus,
   setPublisherStatus,
   switchCompat,
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  finishWebhookRemoval,
+  queueDelivery,
+  queueTestDelivery,
+  recordAttempt,
+  removeDelivery,
+  replayDelivery,
+  reportWebhookHealth,
+  rotateWebhookSecret,
+  stopDelivery,
 ]
 
 /** Every precondition of commands. */

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { createRequestLog } from '../api/request-log.ts'
 import { createRoutingKeyUses } from '../api/routing-key-uses.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
+import { createDeliveryStore } from '../reactions/delivery-store.ts'
 import { createLookupLoader } from '../runtime/lookups/lookup-loader.ts'
 import { enter, ownerName, versionsOf } from '../runtime/ownership/presence.ts'
 import { withNewestAppends } from '../runtime/write/newest-appends.ts'
@@ -112,12 +113,14 @@ export async function openCore(config: Config, logger: Logger) {
 
 /** The effects of events, run at once in the process that appended them; one that fails is left to its reaction. */
 export function openEffects(
-  { writer, ops, owner, metrics, routingKeyUses }: Core,
+  { writer, log, ops, views, owner, metrics, routingKeyUses }: Core,
   ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'auctions'>,
   logger: Logger,
 ) {
   return createPlatformEffects({
     writer,
+    log,
+    deliveries: createDeliveryStore({ views, ops, clock }),
     ...ports,
     clock,
     claims: { ops, owner },

@@ -4,33 +4,45 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import { bidsField } from '../domain/routing/bids.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { routingKeyOf } from '../domain/routing/sender.ts'
+import { WEBHOOK } from '../domain/shared/limits.ts'
 import type { RoutingKeyUse } from '../domain/supply/routing-key-use.ts'
+import { createKeyedMutex } from '../kernel/async/mutex.ts'
 import { type Actor, dataOf, type RecordedEvent } from '../kernel/event.ts'
 import type { AnyReaction } from '../kernel/reaction.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import { decideWithBids } from '../reactions/ask-bidders.ts'
 import { auctionFlow } from '../reactions/auction-flow.ts'
 import { auctionJobHandlers } from '../reactions/auction-job-handlers.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { callJobHandlers } from '../reactions/call-job-handlers.ts'
+import type { DeliveryStore } from '../reactions/delivery-store.ts'
 import { commandFor } from '../reactions/notice-commands.ts'
 import { numberJobHandlers } from '../reactions/number-job-handlers.ts'
 import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
 import { jobHandlersOf, type ScheduledJob } from '../reactions/scheduled-jobs.ts'
 import type { AuctionPorts, Causation } from '../reactions/tools.ts'
+import { webhookJobHandlers } from '../reactions/webhook-job-handlers.ts'
+import { webhookOutbox } from '../reactions/webhook-outbox.ts'
 import type { Claimant } from '../runtime/ownership/claims.ts'
 import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { newCommandId } from './system.ts'
 
 /** Every reaction. */
-export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, auctionFlow, numberOrders, renewals]
+export const reactions: readonly AnyReaction<NumberTools>[] = [
+  callFlow,
+  auctionFlow,
+  numberOrders,
+  renewals,
+  webhookOutbox,
+]
 
 /** Handlers of scheduled jobs, over the jobs of every context. */
-export const jobHandlers = jobHandlersOf([callJobHandlers, auctionJobHandlers, numberJobHandlers])
+export const jobHandlers = jobHandlersOf([callJobHandlers, auctionJobHandlers, numberJobHandlers, webhookJobHandlers])
 
 /** Runs commands from requests, the carrier and timers, each with the effects of its events. */
 export interface PlatformEffects extends Effects<NumberTools> {
@@ -68,17 +80,20 @@ async function routingKeyUse(
 /** Wires the effects to the reactions, the carrier and the configuration. */
 export function createPlatformEffects(options: {
   readonly writer: StreamWriter
+  readonly log: Pick<EventLog, 'read'>
   readonly carrier: () => Carrier
   /** Bidders, and the offers that publishers won. */
   readonly auctions: AuctionPorts
+  readonly deliveries: DeliveryStore
   readonly clock: Clock
   readonly claims: Claimant
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
   /** Receives each use of a routing key by a call. */
   readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
 }): PlatformEffects {
-  const { writer, carrier, auctions, onRoutingKeyUse = () => undefined, ...rest } = options
+  const { writer, log, carrier, auctions, deliveries, onRoutingKeyUse = () => undefined, ...rest } = options
   const { askBidders, offers } = auctions
+  const inOrder = createKeyedMutex()
   const effects = createEffects<NumberTools>({
     ...rest,
     writer,
@@ -93,6 +108,10 @@ export function createPlatformEffects(options: {
       ...auctions,
       auctionOf: (workspaceId, auctionId) => writer.stateOf(auction, auctionId, workspaceId),
       configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
+      recentConfiguration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs),
+      read: (stream, from, limit) => log.read(stream, from, limit),
+      inOrder,
+      deliveries,
     }),
   })
   return {

@@ -17,6 +17,11 @@ import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { routes } from '../../projections/campaigns/routes.ts'
 import { verticals } from '../../projections/campaigns/verticals.ts'
 import { revisions } from '../../projections/configuration/revisions.ts'
+import { deliveries } from '../../projections/delivery/deliveries.ts'
+import { webhookCounters } from '../../projections/delivery/webhook-counters.ts'
+import { webhookJobs } from '../../projections/delivery/webhook-jobs.ts'
+import { webhookStats } from '../../projections/delivery/webhook-stats.ts'
+import { webhooks } from '../../projections/delivery/webhooks.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
@@ -59,6 +64,11 @@ import { getVertical } from '../../queries/campaigns/get-vertical.ts'
 import { listCampaigns } from '../../queries/campaigns/list-campaigns.ts'
 import { listRoutes } from '../../queries/campaigns/list-routes.ts'
 import { listVerticals } from '../../queries/campaigns/list-verticals.ts'
+import { getDelivery } from '../../queries/delivery/get-delivery.ts'
+import { getWebhook } from '../../queries/delivery/get-webhook.ts'
+import { listDeliveries } from '../../queries/delivery/list-deliveries.ts'
+import { listWebhooks } from '../../queries/delivery/list-webhooks.ts'
+import { webhookVocabulary } from '../../queries/delivery/webhook-vocabulary.ts'
 import { getBuyer } from '../../queries/demand/get-buyer.ts'
 import { getBuyerRow } from '../../queries/demand/get-buyer-row.ts'
 import { getTarget } from '../../queries/demand/get-target.ts'
@@ -86,6 +96,7 @@ import { activity } from '../domain/activity/activity.ts'
 import { auction } from '../domain/auctions/auction.ts'
 import { call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { delivery } from '../domain/delivery/delivery.ts'
 import { wallet } from '../domain/money/wallet.ts'
 import { blocklist } from '../domain/routing/blocklist.ts'
 import { ledger } from '../domain/routing/ledger.ts'
@@ -107,10 +118,11 @@ export const entities: readonly AnyEntity[] = [
   user,
   platform,
   activity,
+  delivery,
 ]
 
 /** Work that falls due, over the jobs of every context. */
-export const timers = timersOf([callJobs, auctionJobs, numberJobs])
+export const timers = timersOf([callJobs, auctionJobs, numberJobs, webhookJobs])
 
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [
@@ -146,6 +158,10 @@ export const projections: readonly AnyProjection[] = [
   verticals,
   walletEntries,
   wallets,
+  deliveries,
+  webhookCounters,
+  webhookStats,
+  webhooks,
   workspaces,
 ]
 
@@ -173,6 +189,9 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   getRoute,
   getSession,
   getTarget,
+  getDelivery,
+  getWebhook,
+  webhookVocabulary,
   getWallet,
   getWalletEntry,
   getInvitation,
@@ -198,6 +217,8 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   getAdministeredWorkspace,
   listAdministeredNumberOrders,
   listAdministeredNumbers,
+  listDeliveries,
+  listWebhooks,
   listWorkspaces,
   listVerticals,
   liveCalls,

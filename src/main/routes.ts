@@ -15,8 +15,12 @@ import { sandboxRoutes } from '../api/sandbox.ts'
 import { sandboxBidderAnswers, sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
 import { sandboxLoadRoutes } from '../api/sandbox-load/load-routes.ts'
 import { createLoadStore } from '../api/sandbox-load/load-store.ts'
+import { sandboxReceiverAnswers, sandboxReceiverRoutes } from '../api/sandbox-receivers.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
+import { createDeliveryVerifier } from '../api/verify-delivery.ts'
 import { writeRoutes } from '../api/write-routes.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
+import { WEBHOOK } from '../domain/shared/limits.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Egress } from '../ports/egress.ts'
 import { START } from '../ports/event-log.ts'
@@ -46,7 +50,7 @@ export interface RouteParts {
   readonly stopping: AbortSignal
 }
 
-/** The sandbox: simulated calls, bidders and loads. None with a real carrier. */
+/** The sandbox: simulated calls, bidders, receivers and loads. None with a real carrier. */
 function simulatedRoutes(
   { sipDomain }: Config,
   { core, carrier, auctions, desk, awaitProjections, baseUrl, stopping }: RouteParts,
@@ -59,6 +63,7 @@ function simulatedRoutes(
   return [
     ...sandboxRoutes(calls),
     ...sandboxBidderRoutes({ ops, random, baseUrl }),
+    ...sandboxReceiverRoutes({ ops, clock, random, baseUrl }),
     ...sandboxLoadRoutes({
       ...calls,
       pings: createPingDesk(unlimited),
@@ -100,6 +105,8 @@ function commandRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
       carrier: () => carrier.carrier,
       effects,
       egress,
+      httpsOnly: config.production,
+      readStream: (stream, from, limit) => core.log.read(stream, from, limit),
       ops,
       secrets,
       signInLimiter: createSignInLimiter({ ops, clock, random }),
@@ -122,6 +129,13 @@ function auctionRoutes({ sipDomain }: Config, { core, desk }: RouteParts): reado
     position: () => positions.lowestOf(projections.map(({ name }) => name)) ?? START,
     clock,
   })
+}
+
+/** Routes that stand for the servers of others: simulated bidders and receivers. */
+function answersOfOthers({ core: { ops, clock, secrets, writer }, baseUrl }: RouteParts): readonly ApiRoute[] {
+  const configuration = (workspaceId: string) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs)
+  const verify = createDeliveryVerifier({ secrets, configuration })
+  return [...sandboxBidderAnswers({ ops, clock }), ...sandboxReceiverAnswers({ ops, clock, baseUrl, verify })]
 }
 
 /** Roles that serve routes, in the order in which these are listed. */
@@ -148,7 +162,7 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
     'command-api': prepared(requireReadStore(commandRoutes(config, parts), checkReadStore)),
     'auction-api': auctionRoutes(config, parts),
   } as const
-  const everywhere = parts.carrier.simulator ? sandboxBidderAnswers({ ops, clock }) : []
+  const everywhere = parts.carrier.simulator ? answersOfOthers(parts) : []
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))
   return { served: [...ofRoles(true), ...everywhere], elsewhere: ofRoles(false) }
 }

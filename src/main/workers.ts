@@ -1,9 +1,13 @@
 import type { Logger } from 'pino'
+import { WEBHOOK } from '../domain/shared/limits.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
+import { dueDeliveries, type EndpointQueue, nextDueOf, waitingEndpoints } from '../reactions/delivery-store.ts'
+import type { OpenEndpoint } from '../reactions/webhook-queues.ts'
+import { runDispatcher } from '../runtime/dispatch/dispatcher.ts'
 import { POOLS } from '../runtime/ownership/leases.ts'
 import { createOwnership, partsOf } from '../runtime/ownership/ownership.ts'
 import { runExpiryCleaner } from '../runtime/reactions/expiry-cleaner.ts'
@@ -46,13 +50,14 @@ export function runWorkers(options: {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly views: Pick<ReadStore, 'find'>
+  readonly openEndpoint: (queue: EndpointQueue) => Promise<OpenEndpoint | null>
   readonly effects: PlatformEffects
   readonly clock: Clock
   readonly owner: string
   readonly shards: number
   readonly logger: Logger
 }): Workers {
-  const { log, ops, views, effects, clock, owner, shards, logger } = options
+  const { log, ops, views, openEndpoint, effects, clock, owner, shards, logger } = options
   const stop = new AbortController()
   const running = { ops, clock, owner, signal: stop.signal }
   const ownership = createOwnership({ ...running, pool: POOLS.work })
@@ -78,12 +83,25 @@ export function runWorkers(options: {
     lanes: { ownership: part(), shards },
     onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
   })
+  const dispatch = runDispatcher({
+    ...running,
+    ports: {
+      queues: (ranges) => waitingEndpoints(views, ranges),
+      due: (queue, now, limit) => dueDeliveries(views, queue, now, limit),
+      nextDue: (queue) => nextDueOf(views, queue),
+      open: openEndpoint,
+    },
+    limits: WEBHOOK,
+    claimant: { ...running, isAlive: ownership.isAlive },
+    lanes: { ownership: part(), shards },
+    onFailure: ({ id }, problem) => logger.warn({ webhook: id, problem }, 'a delivery could not be made'),
+  })
   const sweeps = runExpiryCleaner(running)
   return {
     status: reactions.status,
     async close() {
       stop.abort()
-      await Promise.all([reactions.done, due.done, sweeps])
+      await Promise.all([reactions.done, due.done, dispatch.done, sweeps])
       await ownership.close()
     },
   }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Actor } from '../kernel/event.ts'
-import type { Mount, Tenant } from '../kernel/query.ts'
+import type { Feature, Mount, Tenant } from '../kernel/query.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
 /** The client of a valid credential, whatever its permissions. */
@@ -42,6 +42,8 @@ export interface AccessRequirement {
   readonly allowLapsed?: boolean
   /** Whether a user must be an owner of the workspace. */
   readonly ownerOnly?: boolean
+  /** A feature that the workspace's plan must have. */
+  readonly feature?: Feature
 }
 
 /**
@@ -136,6 +138,8 @@ export interface ApiRoute {
   readonly write: boolean
   readonly allowLapsed?: boolean
   readonly ownerOnly?: boolean
+  /** A feature that the workspace's plan must have. */
+  readonly feature?: Feature
   /** Whether the body is passed on unparsed, as a `RawBody`. */
   readonly raw?: true
   /** Whether the OpenAPI document leaves it out: it stands for the server of another, not for an operation of the API. */

@@ -25,3 +25,9 @@ export const idempotencyPlace = placesOf<[entry: string, field: 'request' | 'out
 
 /** A secret that a repeated request gets again; its entry is in the operational store. */
 export const issuedSecretPlace = placesOf<[entry: string]>('issued-secret')
+
+/** A header of a webhook or pixel endpoint. */
+export const webhookHeaderPlace = placesOf<[workspaceId: string, webhookId: string, header: string]>('webhook-header')
+
+/** Headers and bodies of one attempt of a delivery; its entry is in the operational store. */
+export const exchangePlace = placesOf<[entry: string]>('delivery-exchange')

@@ -10,12 +10,21 @@ import { numberEvents } from '../domain/supply/number.ts'
 import { isAwaitingCarrier, type NumberOrder, type OrderUpdate, orderEvents } from '../domain/supply/number-order.ts'
 import { defineReaction } from '../kernel/reaction.ts'
 import { type CarrierNumbers, CarrierRefused, CarrierUnavailable } from '../ports/carrier-numbers.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 import type { Causation, FlowTools } from './tools.ts'
 
 /** Dependencies of number reactions, in addition to those of the call flow. */
 export interface NumberTools extends FlowTools {
   /** Current configuration of a workspace. @throws LogUnavailable */
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
+  /** The same as it was a moment ago, for what need not wait for its tail. @throws LogUnavailable */
+  readonly recentConfiguration: (workspaceId: string) => Promise<WorkspaceState>
+  /** Events of a stream from a revision on, in pages. @throws LogUnavailable */
+  readonly read: EventLog['read']
+  readonly deliveries: DeliveryStore
+  /** Runs work of one key one after the other in this process. */
+  readonly inOrder: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
   /** Runs work under a claim. Joins a run of the same key in this process; does nothing while another process runs it. */
   readonly runExclusive: (key: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
 }

@@ -24,6 +24,7 @@ export const JOB_SLOTS = {
   renewal: 8,
   offer: 16,
   confirm: 16,
+  webhook_removal: 4,
 } as const
 
 /** How the jobs of a kind are run. */

@@ -17,6 +17,7 @@ import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { buildWorld } from '../../src/seed/seed-world.ts'
 import { addApiKey, createTenant, execute } from '../../src/seed/tenants.ts'
 import { noAuctions } from '../support/fixtures/no-auctions.ts'
+import { noDeliveries } from '../support/fixtures/no-deliveries.ts'
 
 /** One append that the log took. */
 export interface Append {
@@ -79,6 +80,8 @@ async function openPlatform(directory: string, plain: EventLog) {
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   const failures: unknown[] = []
   const flow = createPlatformEffects({
+    log,
+    deliveries: noDeliveries,
     auctions: noAuctions,
     writer,
     carrier: () => simulator,

@@ -18,6 +18,7 @@ import { runReactions } from '../../src/runtime/reactions/reaction-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { noAuctions } from '../support/fixtures/no-auctions.ts'
+import { noDeliveries } from '../support/fixtures/no-deliveries.ts'
 import { projections } from '../support/fixtures/registry.ts'
 import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
@@ -65,6 +66,8 @@ function createEngine({ clock, log, ops, numbers }: Stores, n: number, interfere
   const owner = `process-${n}`
   const claims = { ops: faulty.ops, owner }
   const flow = createPlatformEffects({
+    log,
+    deliveries: noDeliveries,
     auctions: noAuctions,
     writer,
     carrier: () => carrier,

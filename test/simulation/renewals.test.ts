@@ -18,6 +18,7 @@ import { createTenant, execute } from '../../src/seed/tenants.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { lookUpIn } from '../support/fixtures/look-up-in.ts'
 import { noAuctions } from '../support/fixtures/no-auctions.ts'
+import { noDeliveries } from '../support/fixtures/no-deliveries.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -70,6 +71,8 @@ function machine() {
       lookUp: lookUpIn(log, store, clock),
     })
     const flow = createPlatformEffects({
+      log,
+      deliveries: noDeliveries,
       auctions: noAuctions,
       writer,
       carrier: () => nobody,
@@ -89,7 +92,17 @@ function machine() {
       signal: stop.signal,
     }
     const projector = runProjections(projecting)
-    const workers = runWorkers({ log, ops, views: store, effects: flow, clock, owner, shards: 1, logger })
+    const workers = runWorkers({
+      openEndpoint: async () => null,
+      log,
+      ops,
+      views: store,
+      effects: flow,
+      clock,
+      owner,
+      shards: 1,
+      logger,
+    })
     return {
       act: (command: AnyCommand, input: unknown, id?: string) => execute(writer, WORKSPACE, command, input, id),
       writer,

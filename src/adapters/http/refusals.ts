@@ -20,6 +20,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
     'Some fields of the request are missing, unknown or invalid; details names each of them.',
   ),
   'bad-request': row(400, 'bad_request', 'The request is not valid.'),
+  'unsafe-url': row(400, 'unsafe_url', 'The URL is not allowed.'),
   'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key cannot change.'),
 
   // `messageOf` puts the credential that the route takes before these.
@@ -54,10 +55,13 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'number-not-found': row(404, 'not_found', 'Number not found.'),
   'ping-not-found': row(404, 'not_found', 'Ping not found.'),
   'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
+  'receiver-not-found': row(404, 'not_found', 'Receiver not found.'),
   'recording-not-found': row(404, 'not_found', 'Recording not found.'),
   'route-not-found': row(404, 'not_found', 'Route not found.'),
   'api-key-not-found': row(404, 'not_found', 'API key not found.'),
   'order-not-found': row(404, 'not_found', 'Order not found.'),
+  'delivery-not-found': row(404, 'not_found', 'Delivery not found.'),
+  'webhook-not-found': row(404, 'not_found', 'Webhook not found.'),
   'pool-not-found': row(404, 'not_found', 'Pool not found.'),
   'projection-not-found': row(404, 'not_found', 'Projection not found.'),
   'parked-stream-not-found': row(404, 'not_found', 'Parked stream not found.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type WorkspaceState, workspace } from '../../domain/configuration/workspace.ts'
-import type { Mount, Tenant } from '../../kernel/query.ts'
+import type { Feature, Mount, Tenant } from '../../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { ApiRequest, ApiResponse, ApiRoute, PathCheckRequest } from '../../ports/api.ts'
@@ -12,7 +12,16 @@ import type { WriteResponse } from './write-progress.ts'
 import type { WriteTools } from './write-tools.ts'
 
 /** Kinds of records whose ids a path may name. They are never removed while a path can name them. */
-type RecordKind = 'buyers' | 'campaigns' | 'invitations' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
+type RecordKind =
+  | 'buyers'
+  | 'campaigns'
+  | 'invitations'
+  | 'numbers'
+  | 'pools'
+  | 'publishers'
+  | 'seats'
+  | 'targets'
+  | 'webhooks'
 
 /** Path parameters of a route on one record. */
 const byId = z.object({ id })
@@ -33,6 +42,8 @@ export interface RouteDeclaration<Params, Body, Filter> {
   readonly mounts: readonly Mount[]
   /** Whether a workspace whose subscription has lapsed may still use it. */
   readonly allowLapsed?: boolean
+  /** A feature that the workspace's plan must have. */
+  readonly feature?: Feature
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Filter>
   readonly body?: z.ZodType<Body>
@@ -111,6 +122,7 @@ function pathCheckOf<Params, Body, Filter>(
 
 /** Every refusal that a route declares to answer. */
 function refusalsOf<Params, Body, Filter>({
+  feature,
   readOnlyFields = [],
   rejects = [],
   record,
@@ -118,6 +130,7 @@ function refusalsOf<Params, Body, Filter>({
   return [
     ...(readOnlyFields.length > 0 ? ['field-not-writable'] : []),
     ...rejects,
+    ...(feature ? ['plan-upgrade-required'] : []),
     ...(record ? ['precondition-failed'] : []),
   ]
 }
@@ -160,6 +173,7 @@ export function defineWriteRoute<Params = unknown, Body = unknown, Filter = unkn
     readOnlyFields = [],
     ownKeyFields = [],
     allowLapsed = false,
+    feature,
   } = definition
   const { params = noParams, query = noParams, body = null, contentType, responseHeaders = [], record } = definition
   return (tools) => {
@@ -179,6 +193,7 @@ export function defineWriteRoute<Params = unknown, Body = unknown, Filter = unkn
       rejects: refusalsOf(definition),
       write: method !== 'GET',
       allowLapsed,
+      ...(feature && { feature }),
       ...(notFoundParam ? { notFoundParam } : {}),
       run: handlerOf(tools, definition),
     } satisfies Partial<ApiRoute>

@@ -3,6 +3,7 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Carrier } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
@@ -29,6 +30,10 @@ export interface WriteTools {
   /** Runs what reactions would run later. */
   readonly effects: Pick<Effects<NumberTools>, 'processEvents' | 'runEffects'>
   readonly egress: Egress
+  /** Events of a stream from a revision on, in pages. @throws LogUnavailable */
+  readonly readStream: EventLog['read']
+  /** Whether receivers of webhooks must have `https:` addresses. */
+  readonly httpsOnly: boolean
   readonly ops: OperationalStore
   readonly secrets: Secrets
   readonly signInLimiter: SignInLimiter

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Actor } from '../../kernel/event.ts'
-import type { Mount } from '../../kernel/query.ts'
+import type { Feature, Mount } from '../../kernel/query.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { allowlistEntry, isAddressAllowed } from './allowlist.ts'
-import { type Feature, planIds, planOf } from './plans.ts'
+import { planIds, planOf } from './plans.ts'
 import { hasScope } from './scopes.ts'
 import { refuseNotOwner, role } from './seat.ts'
 
@@ -66,6 +66,8 @@ export interface AccessRequirements {
   readonly write: boolean
   /** Whether an admin is not enough. */
   readonly ownerOnly?: boolean
+  /** A feature that the plan must have. */
+  readonly feature?: Feature
 }
 
 /** What a request presents to be identified. */
@@ -171,6 +173,9 @@ function checkFeature(name: Feature): Check {
     planOf(planId).features[name] ? null : refuse('plan-upgrade-required', { feature: name })
 }
 
+const checkRouteFeature: Check = (route, ...rest) =>
+  route.feature === undefined ? null : checkFeature(route.feature)(route, ...rest)
+
 const onWrites =
   (check: Check): Check =>
   (route, ...rest) =>
@@ -196,7 +201,7 @@ const checkSandbox: Check = (_route, _credential, { sandbox }) => (sandbox ? nul
 /** The checks of each surface, in order. A sandbox call simulates the carrier, so a lapsed workspace can still miss a call. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
-  console: [onWrites(checkSubscription), checkFeature('callTracking'), checkOwnership],
+  console: [onWrites(checkSubscription), checkFeature('callTracking'), checkRouteFeature, checkOwnership],
   sandbox: [checkSandbox],
 }
 

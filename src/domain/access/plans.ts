@@ -1,5 +1,4 @@
-/** Features that a plan includes or not. */
-export type Feature = 'callTracking' | 'apiAccess' | 'webhooks' | 'asOf'
+import type { Feature } from '../../kernel/query.ts'
 
 /** Kinds of records that a plan limits. */
 export type PlanLimit =

@@ -12,6 +12,7 @@ import type { UnhashedEntry } from './activity-entry.ts'
 import { accessAudit } from './audit-access.ts'
 import { auctionsAudit } from './audit-auctions.ts'
 import { callsAudit } from './audit-calls.ts'
+import { deliveryAudit } from './audit-delivery.ts'
 import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
 import { moneyAudit } from './audit-money.ts'
 import { numbersAudit } from './audit-numbers.ts'
@@ -43,6 +44,7 @@ const auditFormatters: AuditFormatters<typeof loggedEvents> = {
   ...moneyAudit,
   ...callsAudit,
   ...auctionsAudit,
+  ...deliveryAudit,
 }
 const formatEvent = matchEvent<typeof loggedEvents, AuditEntry | null>(auditFormatters)
 

@@ -1,7 +1,9 @@
 import { unescapeKey } from '../../kernel/proto-key.ts'
 import type { Rtb } from '../demand/endpoint.ts'
-import { expandMacros, type MacroValues } from '../shared/macros.ts'
-import { areaCodeOf } from '../shared/nanp.ts'
+import { callerMacros, createCallerMask, type MacroCaller } from '../shared/caller-macros.ts'
+import { escaperFor, percentEncode, verbatim } from '../shared/escaping.ts'
+import { headerText } from '../shared/http-headers.ts'
+import { createExpander, presentValues } from '../shared/macros.ts'
 
 /** A record as macros name it. */
 interface Labelled {
@@ -10,10 +12,7 @@ interface Labelled {
 }
 
 /** The caller that a bidder is asked about; each field is null when it is not known. */
-export interface BidCaller {
-  readonly e164: string | null
-  /** The workspace's hash of the number (Supplement §8, `caller.hash`). */
-  readonly hash: string | null
+export interface BidCaller extends MacroCaller {
   readonly state: string | null
   readonly zip: string | null
   readonly city: string | null
@@ -51,27 +50,6 @@ export interface BidRequest {
   readonly body: string | null
 }
 
-const digitsOf = (text: string) => text.replace(/\D/g, '')
-/** Digits of a number without its country code, in the form in which tags may contain it. */
-const nanpOf = (e164: string) => digitsOf(e164).slice(-10)
-
-/** Replaces a text that contains the caller's ten digits by the caller's hash. */
-function createCallerMask({ e164, hash }: BidCaller): (text: string) => string {
-  const nanp = e164 === null ? '' : nanpOf(e164)
-  return (text) => (nanp.length === 10 && digitsOf(text).includes(nanp) ? (hash ?? '') : text)
-}
-
-type Values = Readonly<Record<string, string | null | undefined>>
-const present = (values: Values): MacroValues =>
-  Object.fromEntries(Object.entries(values).flatMap(([token, value]) => (value == null ? [] : [[token, value]])))
-
-function callerMacros({ e164, hash }: BidCaller, shown: boolean): Values {
-  if (e164 === null) return {}
-  const real = { e164, digits: digitsOf(e164), nanp: nanpOf(e164), suffix: e164.slice(-4) }
-  const each = Object.entries(real).map(([name, value]) => [`caller.${name}`, shown ? value : hash])
-  return { ...Object.fromEntries(each), 'caller.hash': hash, 'caller.area': areaCodeOf(e164) }
-}
-
 /** A price in the unit of the bidder: `12.50` dollars, or `1250` cents. */
 function amountText(bidCents: number, { bidUnit }: Pick<Rtb, 'bidUnit'>): string {
   return bidUnit === 'dollars' ? (bidCents / 100).toFixed(2) : String(bidCents)
@@ -84,9 +62,9 @@ function amountText(bidCents: number, { bidUnit }: Pick<Rtb, 'bidUnit'>): string
 function macrosOf(subject: BidSubject, { bidId, target, buyer, bidCents }: BidderRecord, rtb: Rtb, inUrl: boolean) {
   const { auction, at, campaign, publisher, caller, dialedNumber, tags } = subject
   const shown = subject.isDisclosed && !inUrl
-  const mask = shown ? (text: string) => text : createCallerMask(caller)
+  const mask = shown ? verbatim : createCallerMask(caller)
   const tagged = Object.entries(tags).map(([key, value]) => [`tag.${unescapeKey(key)}`, mask(value)])
-  return present({
+  return presentValues({
     ...Object.fromEntries(tagged),
     'event.name': 'bid.request',
     'event.id': bidId,
@@ -116,32 +94,13 @@ function macrosOf(subject: BidSubject, { bidId, target, buyer, bidCents }: Bidde
   })
 }
 
-/** Creates the expander of a request's templates: the values are made at the first template that has a token. */
-function createExpander(...about: Parameters<typeof macrosOf>) {
-  let values: MacroValues | null = null
-  return (template: string, encode: (value: string) => string) => {
-    if (!template.includes('{{')) return template
-    values ??= macrosOf(...about)
-    return expandMacros(template, values, encode)
-  }
+function expandUrl(template: string, subject: BidSubject, bidder: BidderRecord, rtb: Rtb): string {
+  return createExpander(() => macrosOf(subject, bidder, rtb, true))(template, percentEncode)
 }
-
-const JSON_TYPE = /[/+]json\b/i
-const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
-
-/** The escaping of a value in a body of a content type. */
-function escaperFor(contentType: string): (value: string) => string {
-  if (JSON_TYPE.test(contentType)) return (value) => JSON.stringify(value).slice(1, -1)
-  return FORM_TYPE.test(contentType) ? encodeURIComponent : (value) => value
-}
-
-/** Characters that no header may have. */
-const NO_HEADER = /[^\t\x20-\x7e\x80-\xff]/g
-const headerText = (value: string) => value.replace(NO_HEADER, '')
 
 /** The body for a bidder without a template (Supplement §7). */
 function defaultBody({ auction, campaign, caller, isDisclosed, sipOk, tags }: BidSubject, test: boolean): string {
-  const mask = isDisclosed ? (text: string) => text : createCallerMask(caller)
+  const mask = isDisclosed ? verbatim : createCallerMask(caller)
   return JSON.stringify({
     auctionId: auction.id,
     campaign: campaign.name,
@@ -162,9 +121,9 @@ export type OpenRtb = Rtb & { readonly bidUrl: string }
 /** The request that asks a bidder for a price. A test has the header `svc-test`. */
 export function createBidRequest(rtb: OpenRtb, subject: BidSubject, bidder: BidderRecord, test = false): BidRequest {
   const { method, contentType, bidHeaders, bidBodyTemplate, bidUrl } = rtb
-  const expand = createExpander(subject, bidder, rtb, false)
+  const expand = createExpander(() => macrosOf(subject, bidder, rtb, false))
   const own = Object.entries(bidHeaders).map(
-    ([name, value]) => [name.toLowerCase(), headerText(expand(value, (text) => text))] as const,
+    ([name, value]) => [name.toLowerCase(), headerText(expand(value, verbatim))] as const,
   )
   const typed: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': contentType } : {}
   const headers: Readonly<Record<string, string>> = {
@@ -176,7 +135,7 @@ export function createBidRequest(rtb: OpenRtb, subject: BidSubject, bidder: Bidd
   }
   const escaped = escaperFor(headers['content-type'] ?? contentType)
   return {
-    url: createExpander(subject, bidder, rtb, true)(bidUrl, encodeURIComponent),
+    url: expandUrl(bidUrl, subject, bidder, rtb),
     method,
     headers,
     body:
@@ -195,7 +154,7 @@ export function createConfirmRequest(
   bidder: BidderRecord,
 ): BidRequest {
   return {
-    url: createExpander(subject, bidder, rtb, true)(rtb.confirmUrl, encodeURIComponent),
+    url: expandUrl(rtb.confirmUrl, subject, bidder, rtb),
     method: 'GET',
     headers: { accept: '*/*', 'user-agent': 'svc-bids/1' },
     body: null,

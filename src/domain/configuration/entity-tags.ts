@@ -11,6 +11,7 @@ import type { campaignEvents } from '../campaigns/campaign.ts'
 import type { routeEvents } from '../campaigns/route.ts'
 import { routeKey } from '../campaigns/route.ts'
 import type { verticalEvents } from '../campaigns/vertical.ts'
+import type { webhookConfigEvents } from '../delivery/webhook.ts'
 import type { buyerEvents } from '../demand/buyer.ts'
 import type { targetEvents } from '../demand/target.ts'
 import { type laneEvents, laneId } from '../supply/lane.ts'
@@ -34,7 +35,8 @@ type RecordEvents = typeof tenantEvents &
   typeof orderEvents &
   typeof poolEvents &
   typeof apiKeyEvents &
-  typeof verticalEvents
+  typeof verticalEvents &
+  typeof webhookConfigEvents
 
 /** A lane shows its key, so an event about the key changes both records. */
 function keyAndLaneIds({
@@ -119,6 +121,14 @@ const records = matchEvent<RecordEvents, string | readonly string[]>({
   ApiKeyRevoked: ({ data: { apiKeyId } }) => apiKeyId,
   VerticalCreated: ({ data: { vertical } }) => vertical.id,
   VerticalChanged: ({ data: { verticalId } }) => verticalId,
+  WebhookCreated: ({ data: { webhook } }) => webhook.id,
+  WebhookChanged: ({ data: { webhookId } }) => webhookId,
+  WebhookStatusChanged: ({ data: { webhookId } }) => webhookId,
+  WebhookDegraded: ({ data: { webhookId } }) => webhookId,
+  WebhookRecovered: ({ data: { webhookId } }) => webhookId,
+  WebhookSecretRotated: ({ data: { webhookId } }) => webhookId,
+  WebhookDeleted: () => [],
+  WebhookDeliveriesRemoved: () => [],
 })
 
 /** The ids of the records that an event changes. */

@@ -7,6 +7,7 @@ import { evolveTenants, type Tenants, tenantEvents } from '../access/tenant.ts'
 import { type Campaigns, campaignEvents, evolveCampaigns } from '../campaigns/campaign.ts'
 import { evolveRoutes, type Routes, routeEvents } from '../campaigns/route.ts'
 import { evolveVerticals, type Verticals, verticalEvents } from '../campaigns/vertical.ts'
+import { evolveWebhooks, type Webhooks, webhookConfigEvents } from '../delivery/webhook.ts'
 import { type Buyers, buyerEvents, evolveBuyers } from '../demand/buyer.ts'
 import { evolveTargets, targetEvents } from '../demand/target.ts'
 import type { SliceOf } from '../shared/slice.ts'
@@ -32,6 +33,7 @@ export interface WorkspaceState
     Pools,
     ApiKeys,
     Verticals,
+    Webhooks,
     Revisions {}
 
 const initial: WorkspaceState = {
@@ -53,6 +55,7 @@ const initial: WorkspaceState = {
   pools: PersistentMap(),
   apiKeys: PersistentMap(),
   verticals: PersistentMap(),
+  webhooks: PersistentMap(),
   revisions: PersistentMap(),
 }
 
@@ -72,6 +75,7 @@ const events = {
   ...poolEvents,
   ...apiKeyEvents,
   ...verticalEvents,
+  ...webhookConfigEvents,
 }
 
 const evolve: SliceOf<WorkspaceState, typeof events> = {
@@ -89,12 +93,13 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
   ...evolvePools,
   ...evolveApiKeys,
   ...evolveVerticals,
+  ...evolveWebhooks,
 }
 
 /** The configuration of a workspace, stream `workspace-<pp>-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
-  version: 5,
+  version: 6,
   longLived: true,
   deduplicatesCommands: true,
   events,

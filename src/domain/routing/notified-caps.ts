@@ -1,13 +1,14 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cents, id, instant } from '../../kernel/wire.ts'
+import { CAP_SCOPES, CAP_WINDOWS } from '../shared/cap-names.ts'
 import { named } from '../shared/fields.ts'
 import { isRetained, windowsOf } from '../shared/windows.ts'
 
 /** The windows of caps, as `target.capped` names them (Document 2, Event details). */
-export const capWindow = z.enum(['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue'])
+export const capWindow = z.enum(CAP_WINDOWS)
 export type CapWindow = z.infer<typeof capWindow>
-export const capScope = z.enum(['target', 'buyer'])
+export const capScope = z.enum(CAP_SCOPES)
 export type CapScope = z.infer<typeof capScope>
 
 /** A target or its buyer reached a cap with this call (Document 2, `target.capped`). */

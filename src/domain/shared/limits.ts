@@ -58,6 +58,7 @@ export const TEXT = {
 
 /** Names of records. */
 export const NAME = {
+  webhook: { min: 1, max: 120 },
   workspace: { min: 1, max: 120 },
   buyer: { min: 2, max: 120 },
   publisher: { min: 2, max: 120 },
@@ -380,3 +381,47 @@ export const EXPORT = {
 
 /** Entries that a check of the activity log's chain reads at a time. */
 export const ACTIVITY = { verifyBatch: 1_000 } as const
+
+/**
+ * Webhook and pixel endpoints (Document 1, Limits; Document 2, Webhooks and pixels). Texts in characters; `pass` is deliveries of
+ * one endpoint in a pass of the dispatcher, `inFlight` requests to one endpoint at a time, `silent` those to one that has not
+ * answered its last request.
+ */
+export const WEBHOOK = {
+  url: 2_000,
+  events: 20,
+  headers: 20,
+  header: 1_000,
+  /** A sealed header value. */
+  sealedHeader: 4_000,
+  template: 10_000,
+  note: 500,
+  search: 200,
+  degradedAfter: 2,
+  pass: 25,
+  inFlight: 8,
+  tickMs: 15_000,
+  statsHours: 24,
+  /** How old the configuration may be (ms) by which an event's endpoints are judged. */
+  foldAgeMs: 250,
+  testsWaiting: 5,
+  replays: { min: 1, max: 500, default: 200 },
+} as const
+
+/**
+ * One delivery (Document 1, Limits; Document 2, Answering a delivery). `backoffSeconds` are the waits after attempts 1, 2 and 3;
+ * `timeoutMs` is the time to the headers of an answer, `bodyMs` what its body may take beyond; sizes are in bytes.
+ */
+export const DELIVERY = {
+  attempts: 4,
+  backoffSeconds: [1, 5, 25],
+  timeoutMs: 10_000,
+  bodyMs: 2_000,
+  responseBytes: 2_048,
+  requestBytes: 8_192,
+  /** Attempts that a row of the log lists: the newest ones of a delivery that is replayed again and again. */
+  listed: 100,
+} as const
+
+/** Deliveries that a simulated receiver remembers, and its longest delay (ms). */
+export const SANDBOX_RECEIVER = { requests: 200, latencyMs: 30_000, failFirst: 1_000 } as const

@@ -52,6 +52,7 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   const load = await requireSuccess(ask, 'POST', '/api/sandbox/load', { calls: 1, perSecond: 1, mix })
   const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100, destination: destinationE164 }
   const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
+  const receiver = await requireSuccess(ask, 'POST', '/api/sandbox/receivers', {})
   const auction = await createAuction(baseUrl, tenant, ask, url)
   return {
     buyers: buyer.id,
@@ -69,6 +70,8 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     invitations: invitation.id,
     calls: placed.callId,
     load: load.id,
+    receivers: receiver.id,
+    in: receiver.id,
     bid: url.slice(url.lastIndexOf('/') + 1),
     ...auction,
     recordings: call.recordings[0].id,

@@ -10,6 +10,7 @@ import { createOffers } from '../../../src/reactions/offers.ts'
 import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { noAuctions } from '../fixtures/no-auctions.ts'
+import { noDeliveries } from '../fixtures/no-deliveries.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
@@ -87,6 +88,8 @@ function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, rand
   })
   const auctions = { ...noAuctions, offers: createOffers({ entries: sharedEntries(ops), clock, writer }) }
   const effects = createPlatformEffects({
+    log,
+    deliveries: noDeliveries,
     auctions,
     writer,
     carrier: () => carrier,

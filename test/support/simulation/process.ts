@@ -28,6 +28,7 @@ import { withExpiredHidden } from '../../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRunner } from '../../../src/runtime/queries/query-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { lookUpIn } from '../fixtures/look-up-in.ts'
+import { noDeliveries } from '../fixtures/no-deliveries.ts'
 import { createSimulatedEgress } from './bidders.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
 import { type CodeVersion, simulatedOf } from './code-version.ts'
@@ -138,6 +139,8 @@ export function startProcess(
     offers: createOffers({ entries: sharedEntries(ops), clock, writer }),
   }
   const flow: PlatformEffects = createPlatformEffects({
+    log,
+    deliveries: noDeliveries,
     auctions,
     writer,
     carrier: () => carrier,
@@ -165,7 +168,17 @@ export function startProcess(
         if (readable) positions.advance(projection, position, range)
       },
     }),
-    workers: runWorkers({ log, ops, views, effects: recovering, clock, owner: member, shards, logger }),
+    workers: runWorkers({
+      openEndpoint: async () => null,
+      log,
+      ops,
+      views,
+      effects: recovering,
+      clock,
+      owner: member,
+      shards,
+      logger,
+    }),
   })
   let runners: ReturnType<typeof startRunners> | null = null
   /** Enters the processes that share the stores, as soon as they answer, and then works. */

@@ -1,5 +1,6 @@
 import { callTexts } from './field-texts/calls.ts'
 import { configurationTexts } from './field-texts/configuration.ts'
+import { deliveryTexts } from './field-texts/delivery.ts'
 import type { FieldText, FieldTexts } from './field-texts/field-text.ts'
 import { pingTexts } from './field-texts/pings.ts'
 import { sandboxTexts } from './field-texts/sandbox.ts'
@@ -12,6 +13,7 @@ export const fieldTextTables: readonly FieldTexts[] = [
   callTexts,
   pingTexts,
   sandboxTexts,
+  deliveryTexts,
 ]
 
 /** Texts of fields and parameters; a field whose schema has a name is described by that. */

@@ -1,4 +1,4 @@
-import { CALL_LOG, CONVERSION, LIVE_BOARD, PING, REQUEST_LOG } from '../../../domain/shared/limits.ts'
+import { CALL_LOG, CONVERSION, LIVE_BOARD, PING, REQUEST_LOG, SANDBOX_RECEIVER } from '../../../domain/shared/limits.ts'
 
 /** What each operation does, beyond its summary. */
 export const operationTexts: Readonly<Record<string, string>> = {
@@ -75,6 +75,17 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'resolve-number-order': 'Ends an order that the carrier left open.',
   'list-administered-numbers': 'All workspaces; filters find what waits for the staff.',
   'list-administered-number-orders': 'All workspaces; `status=review` finds what waits for the staff.',
+  'list-webhooks': 'Newest first, each with the requests of its last 24 hours.',
+  'get-webhook': 'An endpoint with the requests of its last 24 hours; never its secret.',
+  'create-webhook': 'Its signing secret is shown this once. Nothing is sent.',
+  'change-webhook': 'Pausing alone needs no plan feature; what is queued waits until it is resumed.',
+  'delete-webhook': 'Cancels what is queued and removes its log.',
+  'rotate-webhook-secret': 'The secret before is no longer used.',
+  'test-webhook': "About the workspace's newest call, marked as a test.",
+  'list-deliveries': 'One entry for each event, with its attempts.',
+  'replay-delivery': 'Under the same request id; what waits already is due at once.',
+  'replay-failed-deliveries': 'The newest events first that were never accepted, each once.',
+  'webhook-vocabulary': 'Events, macros of pixels, a sample, headers and retries.',
   'list-pools': 'Pools of the workspace.',
   'get-pool': 'A pool with how many of its numbers are in use.',
   'create-pool': 'Its public key goes into the page.',
@@ -96,6 +107,8 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'unblock-caller': "The caller's next call is taken.",
   'play-call': '`instant` plays the whole call before the response; `live` plays it from now.',
   'create-sandbox-bidder': 'Its `url` answers in the default format of a bidding target.',
+  'create-sandbox-receiver': 'Its `url` takes GET and POST of anybody, and keeps the newest requests.',
+  'get-sandbox-receiver': `The newest ${SANDBOX_RECEIVER.requests}, newest first.`,
   'start-load':
     'Runs after the response, one load of a workspace at a time. Pings and calls go the ways of real ones, but count towards no rate limit.',
   'get-load': 'A load that its process left behind reads `failed`.',

@@ -70,6 +70,7 @@ const resources: readonly (readonly [RegExp, string, string])[] = [
   [/^\/api\/rtb\b/, 'Real-time bidding', 'Offers for calls, and the numbers to send them to.'],
   [/\/targets\b/, 'Targets', 'Where calls go: a phone number, a SIP address or a bidder.'],
   [/\/users\b/, 'Users', 'Who may sign in to a workspace.'],
+  [/\/webhooks?\b|\/webhook-deliveries\b/, 'Webhooks', 'Endpoints that hear events, and what was sent to them.'],
   [/\/verticals\b/, 'Verticals', 'Lines of business that campaigns belong to.'],
   [/\/wallet\b|\/credits\b/, 'Wallet', 'The prepaid balance, and every entry that changed it.'],
   [/\/workspace\b|\/workspaces\b/, 'Workspace', 'A customer of the platform, with its plan and its clock.'],

@@ -1,6 +1,6 @@
 import type { FieldTexts } from './field-text.ts'
 
-/** Fields of the sandbox's loads. */
+/** Fields of the sandbox's loads and receivers. */
 export const sandboxTexts: FieldTexts = {
   'StartLoadRequest.calls': ['Attempts in all.', 200],
   'StartLoadRequest.publishers': ['Publishers whose lanes are used; without them, all that are live.'],
@@ -15,4 +15,14 @@ export const sandboxTexts: FieldTexts = {
   'GetLoadResponse.won': ['Pings that got an offer.'],
   'GetLoadResponse.posted': ['Posts that were accepted.'],
   'GetLoadResponse.failed': ['Attempts that a refusal or an error ended.'],
+
+  // Receivers
+  requests: ['The requests that it got.'],
+  failFirst: ['So many requests, the first ones, are answered with 500.'],
+  'CreateSandboxReceiverRequest.status': ['HTTP status of its answers.', 200],
+  'SandboxReceiver.status': ['HTTP status of its answers.', 200],
+  'ReceivedRequest.path': ['Path with the query string.', '/api/sandbox/in/0198f2c4-7a10-7c3e-9b52-1f6d0a4e8b21'],
+  'ReceivedRequest.headers': ['Headers by their names in lower case.'],
+  'ReceivedRequest.body': ['Body as text, shortened; empty without one.'],
+  verified: ['Whether its `svc-signature` is right; null without one, or where no endpoint leads to the receiver.'],
 }

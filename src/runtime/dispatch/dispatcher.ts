@@ -1,0 +1,208 @@
+import { LRUCache } from 'lru-cache'
+import { type BackOff, backOffMs } from '../../kernel/async/backoff.ts'
+import { errorMessage } from '../../kernel/async/errors.ts'
+import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
+import type { PartitionRange } from '../../kernel/partition.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type Claimant, claimWork } from '../ownership/claims.ts'
+import type { Ownership } from '../ownership/ownership.ts'
+import { startRunLoop } from '../run-loop.ts'
+import { type DueItem, type Receiver, runPass, type Trust } from './queue-pass.ts'
+import { createSlots } from './slots.ts'
+
+/** A queue with something that waits. */
+export interface WaitingQueue {
+  readonly id: string
+  readonly workspaceId: string
+  /** Changes whenever something is added to the queue. */
+  readonly version: number
+}
+
+/** The queues of a kind of dispatcher, and how their items are sent. */
+export interface DispatchPorts {
+  /** The queues of these partitions in which something waits. @throws StoreUnavailable */
+  readonly queues: (ranges: readonly PartitionRange[]) => Promise<readonly WaitingQueue[]>
+  /** The items of a queue that are due, oldest first, at most `limit`. @throws StoreUnavailable */
+  readonly due: (queue: WaitingQueue, now: number, limit: number) => Promise<readonly DueItem[]>
+  /** When the next item of a queue is due (ms since the epoch); null when none waits. @throws StoreUnavailable */
+  readonly nextDue: (queue: WaitingQueue) => Promise<number | null>
+  /** The receiver of a queue; null while nothing may be sent to it. @throws LogUnavailable */
+  readonly open: (queue: WaitingQueue) => Promise<Receiver | null>
+}
+
+/** Limits of a dispatcher. */
+export interface DispatchLimits {
+  /** Items of one queue in a pass. */
+  readonly pass: number
+  /** Items of one queue that are sent at the same time. */
+  readonly inFlight: number
+  /** A receiver that does not answer is set aside until the next multiple of this (ms). */
+  readonly tickMs: number
+}
+
+/** A dispatcher at work. */
+export interface QueueDispatcher {
+  /** Resolves when the signal has aborted and what was under way has ended. */
+  readonly done: Promise<void>
+}
+
+/** How often the queues are looked at (ms). */
+const LOOK_EVERY_MS = 150
+/** The listing of queues may take this share of the time. */
+const LOOK_SHARE = 10
+/** Requests at the same time: to receivers that have answered, and to those that have yet to. */
+const SLOTS = 1_024
+/** Queues whose last state is remembered. */
+const REMEMBERED = 10_000
+/** Items that were sent and whose rows do not say so yet; more make a queue wait for its rows. */
+const MAX_STALE = 400
+/** Pause before a queue that may not be sent to, or that another process sends, is looked at again (ms). */
+const RETRY_MS = 1_000
+const FAILURE: BackOff = { firstMs: 250, maxMs: 15_000 }
+const ITEM_FAILURE: BackOff = { firstMs: 1_000, maxMs: 300_000 }
+
+/** What this process knows of a queue. */
+interface QueueState {
+  readonly trust: Trust
+  /** Version at which nothing more was due before `nextAt` (ms since the epoch). */
+  version: number
+  nextAt: number
+  /** End of the time (ms since the epoch) for which a silent receiver is set aside. */
+  asideUntil: number
+  failures: number
+  /** Attempts that were made, by item, while rows do not show them. */
+  readonly sent: Map<string, number>
+  /** Items that could not be sent: how often, and until when (ms since the epoch) they are left alone. */
+  readonly held: Map<string, { readonly times: number; readonly until: number }>
+}
+
+const newState = (): QueueState => ({
+  trust: { isProven: false },
+  version: -1,
+  nextAt: 0,
+  asideUntil: 0,
+  failures: 0,
+  sent: new Map(),
+  held: new Map(),
+})
+
+/** Group of the lanes of a dispatcher. */
+export const DISPATCH = 'dispatch'
+
+/**
+ * Sends what is due in many queues until the signal: each queue by one process at a time, under a claim, in passes; the queues
+ * side by side, so that a dead receiver delays no other. Processes share the queues by partition.
+ */
+export function runDispatcher(options: {
+  readonly ports: DispatchPorts
+  readonly limits: DispatchLimits
+  readonly claimant: Claimant
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly lanes: { readonly ownership: Ownership; readonly shards: number }
+  readonly onFailure: (queue: WaitingQueue, problem: string) => void
+}): QueueDispatcher {
+  const { ports, limits, claimant, clock, signal, lanes, onFailure } = options
+  const wake = createWakeSignal(clock, signal)
+  const slots = { proven: createSlots(SLOTS), unproven: createSlots(SLOTS) }
+  const states = new LRUCache<string, QueueState>({ max: REMEMBERED })
+  const running = new Map<string, Promise<void>>()
+
+  /** What is due and has not been sent since its row was written. */
+  async function dueItems(queue: WaitingQueue, state: QueueState): Promise<readonly DueItem[]> {
+    const { sent, held } = state
+    const now = clock.now()
+    const rows = await ports.due(queue, now, limits.pass + sent.size + held.size)
+    const shown = new Set(rows.map(({ id }) => id))
+    for (const known of [sent, held]) for (const id of known.keys()) if (!shown.has(id)) known.delete(id)
+    for (const { id, n } of rows) if ((sent.get(id) ?? n) < n) sent.delete(id)
+    return rows.filter(({ id }) => !sent.has(id) && (held.get(id)?.until ?? 0) <= now).slice(0, limits.pass)
+  }
+
+  /** One pass. Resolves to whether another may follow at once. */
+  async function pass(queue: WaitingQueue, state: QueueState): Promise<boolean> {
+    const items = await dueItems(queue, state)
+    if (items.length === 0) {
+      const isUnsure = state.sent.size + state.held.size > 0
+      const next = isUnsure ? clock.now() + LOOK_EVERY_MS : await ports.nextDue(queue)
+      state.nextAt = next ?? Number.POSITIVE_INFINITY
+      return false
+    }
+    const receiver = await ports.open(queue)
+    if (receiver === null) {
+      state.nextAt = clock.now() + RETRY_MS
+      return false
+    }
+    const { trust } = state
+    const onSent = ({ id, n }: DueItem) => void state.sent.set(id, n)
+    const onItemFailure = ({ id }: DueItem, error: unknown) => {
+      const times = (state.held.get(id)?.times ?? 0) + 1
+      state.held.set(id, { times, until: clock.now() + backOffMs(times, ITEM_FAILURE) })
+      onFailure(queue, errorMessage(error))
+    }
+    const { inFlight } = limits
+    const answered = await runPass(items, receiver, { inFlight, trust, slots, onSent, onItemFailure })
+    if (!answered) state.asideUntil = (Math.floor(clock.now() / limits.tickMs) + 1) * limits.tickMs
+    state.nextAt = state.sent.size > MAX_STALE ? clock.now() + LOOK_EVERY_MS : 0
+    return answered && state.nextAt === 0
+  }
+
+  async function run(queue: WaitingQueue, state: QueueState): Promise<void> {
+    try {
+      const claim = await claimWork(claimant, clock, `claim:dispatch:${queue.id}`)
+      if (claim === null) {
+        state.nextAt = clock.now() + RETRY_MS
+        state.version = -1
+        return
+      }
+      try {
+        while (!signal.aborted && (await pass(queue, state)));
+      } finally {
+        await claim.release()
+      }
+      state.failures = 0
+    } catch (error) {
+      state.failures += 1
+      state.nextAt = clock.now() + backOffMs(state.failures, FAILURE)
+      state.asideUntil = state.nextAt
+      onFailure(queue, errorMessage(error))
+    }
+  }
+
+  function start(queue: WaitingQueue): void {
+    if (running.has(queue.id)) return
+    const state = states.get(queue.id) ?? newState()
+    states.set(queue.id, state)
+    const now = clock.now()
+    if (state.asideUntil > now || (state.nextAt > now && state.version === queue.version)) return
+    state.version = queue.version
+    const work = run(queue, state).finally(() => running.delete(queue.id))
+    running.set(queue.id, work)
+  }
+
+  const { ownership, shards } = lanes
+  ownership.onChange(wake.notify)
+  ownership.contendFor([{ name: DISPATCH, shards }])
+  const rangesNow = () => {
+    const owned = [...ownership.owned().values()].filter(({ group }) => group === DISPATCH)
+    // What runs of a lane that is given back is claimed: the next owner leaves it to this process, while it lives.
+    for (const { key, leaving } of owned) if (leaving) ownership.release(key)
+    return owned.flatMap(({ range, leaving }) => (leaving ? [] : [range]))
+  }
+
+  const loop = startRunLoop({
+    async turn() {
+      const since = clock.now()
+      const ranges = rangesNow()
+      for (const queue of ranges.length === 0 ? [] : await ports.queues(ranges)) start(queue)
+      return clock.now() + Math.max(LOOK_EVERY_MS, (clock.now() - since) * LOOK_SHARE)
+    },
+    wake,
+    clock,
+    signal,
+    async onStop() {
+      await Promise.all(running.values())
+    },
+  })
+  return { done: loop.done }
+}
