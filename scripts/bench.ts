@@ -10,6 +10,7 @@ import { callStats } from '../test/bench/call-stats.ts'
 import { columnsOf } from '../test/bench/columns.ts'
 import { configuration } from '../test/bench/configuration.ts'
 import { decision } from '../test/bench/decision.ts'
+import { deliveries } from '../test/bench/deliveries.ts'
 import { instantCallsOnEventStore } from '../test/bench/engine-eventstore.ts'
 import { callsExport } from '../test/bench/export.ts'
 import { following } from '../test/bench/follow.ts'
@@ -63,6 +64,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   engine: instantCalls,
   auctions,
   'auction-load': auctionLoad,
+  deliveries,
   pings: () => pingLedgerFigures(Number(values.pings)),
   configuration,
   list: () => callList(Number(values.calls)),

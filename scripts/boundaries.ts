@@ -22,12 +22,18 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/kernel': { rooms: [], packages: ['zod', 'ipaddr.js'], node: [] },
   // For SHA-256 only: a pure function that none of our packages offers.
   'src/kernel/partition.ts': { rooms: ['src/kernel'], packages: [], node: ['crypto'] },
-  'src/kernel/derived-id.ts': { rooms: ['src/kernel'], packages: [], node: ['crypto'] },
+  'src/kernel/sha256.ts': { rooms: ['src/kernel'], packages: [], node: ['crypto'] },
   // States hold persistent maps.
   'src/kernel/windowed-map.ts': { rooms: ['src/kernel'], packages: ['immutable'], node: [] },
   'src/domain': { rooms: ['src/kernel'], packages: pure, node: ['util'] },
   // For the same.
   'src/domain/activity/activity-entry.ts': { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['crypto'] },
+  // For HMAC only: a pure function as well.
+  'src/domain/delivery/delivery-request.ts': {
+    rooms: ['src/domain', 'src/kernel'],
+    packages: pure,
+    node: ['crypto'],
+  },
   'src/ports': { rooms: ['src/kernel'], packages: ['zod'], node: [] },
   'src/runtime': {
     rooms: ['src/kernel', 'src/ports'],
@@ -50,6 +56,7 @@ const rooms: Readonly<Record<string, Room>> = {
   commands: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   projections: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   queries: { rooms: [...core, 'projections'], packages: [...pure, 'rxjs'], node: ['util', 'stream'] },
+  'scripts/webhook-docs.ts': { rooms: ['src/domain/delivery'], packages: [], node: ['fs', 'path'] },
   scripts: { rooms: ['src/main', 'src/explain', 'test/bench'], packages: 'any', node: 'any' },
   test: { rooms: [...inside, 'src/main', 'scripts'], packages: 'any', node: 'any' },
 }

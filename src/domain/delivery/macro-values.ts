@@ -2,11 +2,11 @@ import { unescapeKey } from '../../kernel/proto-key.ts'
 import { createCallerMask } from '../shared/caller-macros.ts'
 import { verbatim } from '../shared/escaping.ts'
 import { type MacroValues, presentValues } from '../shared/macros.ts'
-import { MACROS, type Macro, type MacroSource, macroSubject } from './macro-vocabulary.ts'
+import { fieldOf, MACROS, type Macro, type MacroSource, macroSubject } from './macro-vocabulary.ts'
 import type { Envelope } from './webhook-events.ts'
 
-function tagsOf({ data }: Envelope): readonly (readonly [name: string, value: string])[] {
-  const { tags } = data
+function tagsOf(envelope: Envelope): readonly (readonly [name: string, value: string])[] {
+  const tags = fieldOf(envelope, 'tags')
   if (typeof tags !== 'object' || tags === null) return []
   return Object.entries(tags).flatMap(([key, value]) =>
     typeof value === 'string' ? [[`tag.${unescapeKey(key)}`, value] as const] : [],

@@ -21,8 +21,8 @@ export interface MacroSubject {
 /** The value of a macro; null where there is none. */
 type ValueOf = (subject: MacroSubject) => string | null
 
-/** In a URL: as it is, as the hash, or as the hash where it contains the caller's ten digits. */
-type InUrl = 'plain' | 'hashed' | 'masked'
+/** `masked`: as the hash where it contains the caller's ten digits. */
+type InUrl = (typeof MACRO_IN_URL)[number] | 'masked'
 
 /** A macro that has a name of its own: `group.name`. */
 export interface Macro {
@@ -33,7 +33,7 @@ export interface Macro {
 }
 
 /** A field of the payload; undefined where there is none. */
-function fieldOf({ envelope: { data } }: MacroSubject, key: string): unknown {
+export function fieldOf({ data }: Envelope, key: string): unknown {
   return Object.hasOwn(data, key) ? data[key] : undefined
 }
 
@@ -41,7 +41,7 @@ function fieldOf({ envelope: { data } }: MacroSubject, key: string): unknown {
 const fact =
   (key: string): ValueOf =>
   (subject) => {
-    const value = fieldOf(subject, key)
+    const value = fieldOf(subject.envelope, key)
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
   }
 
@@ -49,7 +49,7 @@ const fact =
 const dollars =
   (key: string): ValueOf =>
   (subject) => {
-    const cents = fieldOf(subject, key)
+    const cents = fieldOf(subject.envelope, key)
     return typeof cents === 'number' ? (cents / 100).toFixed(2) : null
   }
 
@@ -120,7 +120,7 @@ export function isKnownMacro(name: string): boolean {
 
 /** What the macros of a delivery tell of. */
 export function macroSubject({ envelope, callerHash: hash }: MacroSource): MacroSubject {
-  const number = envelope.data.callerNumber
+  const number = fieldOf(envelope, 'callerNumber')
   return { envelope, caller: callerMacros({ e164: typeof number === 'string' ? number : null, hash }, true) }
 }
 

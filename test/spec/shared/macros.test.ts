@@ -93,18 +93,18 @@ describe('an expander', () => {
 
 describe('the escaping of a body', () => {
   test.each([
-    ['application/json', '"a\\nb\\" &/ü'],
-    ['application/json; charset=utf-8', '"a\\nb\\" &/ü'],
-    ['application/vnd.api+json', '"a\\nb\\" &/ü'],
+    ['application/json', 'a\\nb\\" &/ü'],
+    ['application/json; charset=utf-8', 'a\\nb\\" &/ü'],
+    ['application/vnd.api+json', 'a\\nb\\" &/ü'],
     ['application/x-www-form-urlencoded', 'a%0Ab%22%20%26%2F%C3%BC'],
     ['Application/X-WWW-Form-UrlEncoded; charset=utf-8', 'a%0Ab%22%20%26%2F%C3%BC'],
     ['text/plain', 'a\nb" &/ü'],
     ['application/xml', 'a\nb" &/ü'],
   ])('follows the content type %s', (contentType, escaped) => {
-    expect(escaperFor(contentType)('a\nb" &/ü')).toBe(escaped.replace(/^"/, ''))
+    expect(escaperFor(contentType)('a\nb" &/ü')).toBe(escaped)
   })
 
-  it('of half a surrogate pair throws nowhere', () => {
+  it('does not throw at half a surrogate pair', () => {
     expect(percentEncode('a\ud800')).toBe('a%EF%BF%BD')
     expect(escaperFor('application/json')('a\ud800')).toBe('a\\ud800')
   })

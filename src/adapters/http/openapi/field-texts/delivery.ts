@@ -3,7 +3,6 @@ import type { FieldTexts } from './field-text.ts'
 /** Fields of webhook and pixel endpoints, their deliveries and the vocabulary. */
 export const deliveryTexts: FieldTexts = {
   // Endpoints
-  webhook: ['The endpoint.'],
   'Webhook.name': ['Name.', 'CRM'],
   'Webhook.kind': ['`webhook` for the JSON envelope, `pixel` for a template; fixed.'],
   'CreateWebhookRequest.kind': ['`webhook` for the JSON envelope, `pixel` for a template; fixed.'],
@@ -40,7 +39,6 @@ export const deliveryTexts: FieldTexts = {
   lastAt: ['When the last request was made.'],
 
   // Deliveries
-  delivery: ['The delivery.'],
   'Delivery.id': ['Id of the entry.'],
   'Delivery.requestId': [
     'Id of the event at the receiver, the same in every attempt.',
@@ -64,7 +62,8 @@ export const deliveryTexts: FieldTexts = {
   skipped: ['Deliveries that had been accepted, or wait already.'],
 
   // Vocabulary
-  events: ['The events.'],
+  'WebhookVocabularyResponse.events': ['The ten events.'],
+  targetExternalRef: ["The target's reference; null for none."],
   macros: ['The macros of pixels.'],
   group: ['Group of the macro.', 'call'],
   inUrl: ['How the value stands in a URL: as it is, or as a hash.'],
