@@ -21,7 +21,6 @@ const adapter: Room = { rooms: ['src/kernel', 'src/ports'], packages: 'any', nod
 const rooms: Readonly<Record<string, Room>> = {
   'src/kernel': { rooms: [], packages: ['zod', 'ipaddr.js'], node: [] },
   // For SHA-256 only: a pure function that none of our packages offers.
-  'src/kernel/partition.ts': { rooms: ['src/kernel'], packages: [], node: ['crypto'] },
   'src/kernel/sha256.ts': { rooms: ['src/kernel'], packages: [], node: ['crypto'] },
   // States hold persistent maps.
   'src/kernel/windowed-map.ts': { rooms: ['src/kernel'], packages: ['immutable'], node: [] },

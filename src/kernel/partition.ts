@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { sha256 } from './sha256.ts'
 
 /** Partitions of the streams (Architecture §2): a workspace's streams share one, a stream without a workspace has its own. */
 export const PARTITIONS = 256
@@ -20,7 +20,7 @@ const MAX_KNOWN = 10_000
 export function partitionOf(id: string): number {
   const found = known.get(id)
   if (found !== undefined) return found
-  const partition = Number.parseInt(hash('sha256', id).slice(0, 2), 16)
+  const partition = Number.parseInt(sha256(id).slice(0, 2), 16)
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(id, partition)
   return partition

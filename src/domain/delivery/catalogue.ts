@@ -5,9 +5,6 @@ import { coreTexts, eventTexts, extraTexts } from './payload-texts.ts'
 import { SAMPLE_EVENT, sampleEnvelope } from './sample.ts'
 import { payloadCore, WEBHOOK_EVENT_NAMES, type WebhookEventName, webhookEvents } from './webhook-events.ts'
 
-/** What stands between these lines of the page is written by hand, and kept. */
-const KEPT = { begin: '<!-- verifiers -->', end: '<!-- /verifiers -->' } as const
-
 type Schema = z.core.JSONSchema.BaseSchema
 type Fields = Readonly<Record<string, z.ZodType>>
 
@@ -99,7 +96,7 @@ const sections = (verifiers: string): readonly string[] => [
   "`v1` is the HMAC-SHA256, in lower-case hex, of `t`, a dot and the bytes of the body, keyed with the endpoint's secret (all of " +
     'its text, with `whsec_`). Verify the bytes as they came: a body that is written anew differs. Compare in constant time, and ' +
     'refuse a `t` that is more than five minutes away.',
-  `${KEPT.begin}${verifiers}${KEPT.end}`,
+  verifiers.trim(),
   '## Retries',
   `A status of 2xx accepts a delivery. Anything else fails: redirects are not followed, and the headers of an answer must come within ${DELIVERY.timeoutMs / 1_000} seconds. A delivery has ${DELIVERY.attempts} attempts; the waits between them are ${DELIVERY.backoffSeconds.join(', ')} seconds, and may be longer.`,
   '## Macros',
@@ -110,14 +107,7 @@ const sections = (verifiers: string): readonly string[] => [
   tableText(['Macro', 'Value', 'Example', 'In a URL'], macroRows),
 ]
 
-/** The page for developers who receive webhooks. `verifiers` is what `keptVerifiers` found in the present page. */
+/** The page for developers who receive webhooks. `verifiers` are the programs that verify a signature, as Markdown. */
 export function webhookPage(verifiers: string): string {
   return `${sections(verifiers).join('\n\n')}\n`
-}
-
-/** What a page holds for its part that is written by hand; an empty line when it has no such part. */
-export function keptVerifiers(page: string): string {
-  const begin = page.indexOf(KEPT.begin)
-  const end = page.indexOf(KEPT.end)
-  return begin < 0 || end < begin ? '\n\n' : page.slice(begin + KEPT.begin.length, end)
 }
