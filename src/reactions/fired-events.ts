@@ -32,9 +32,6 @@ function failoverEvents(history: CallHistory, next: { readonly id: string; reado
   return [{ name: 'call.failover', data: { ...failed.core, ...rest } } as const]
 }
 
-/** A reason is that of the books, or the note that a person typed. */
-const reasonOf = (reason: string, note: string | null) => (reason === 'manual' && note ? note : reason)
-
 /** The events that fire with the last event of a call's history (Document 2, Events), in order. */
 export function firedByCall(history: CallHistory): readonly FiredEvent[] {
   const last = history.at(-1)
@@ -64,10 +61,9 @@ export function firedByCall(history: CallHistory): readonly FiredEvent[] {
       { name: 'call.completed', data: { ...core, reason } },
       ...(converted ? [{ name: 'call.converted', data: { ...core, reason } } as const] : []),
     ],
+    // A change has a note where it is a manual correction.
     BooksChanged: ({ data: { before, converted, reason, note } }) =>
-      converted && !before.converted
-        ? [{ name: 'call.converted', data: { ...core, reason: reasonOf(reason, note) } }]
-        : [],
+      converted && !before.converted ? [{ name: 'call.converted', data: { ...core, reason: note ?? reason } }] : [],
   })
   return fire(last) ?? []
 }

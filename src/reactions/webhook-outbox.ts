@@ -2,7 +2,7 @@ import { queueDelivery } from '../../commands/delivery/queue-delivery.ts'
 import { planOf } from '../domain/access/plans.ts'
 import { callEvents } from '../domain/calls/call.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
-import { type EventScope, hearsEvent, isInScope, type Webhook } from '../domain/delivery/webhook.ts'
+import { type EventScope, hearsEvent, isInScope, listenedAt, type Webhook } from '../domain/delivery/webhook.ts'
 import type { FiredEvent } from '../domain/delivery/webhook-events.ts'
 import { wallet, type walletEvents } from '../domain/money/wallet.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
@@ -27,10 +27,10 @@ export function deliveryIdOf(eventId: string, name: string, webhookId: string): 
   return derivedId(`delivery\n${eventId}\n${name}\n${webhookId}`)
 }
 
-/** The endpoints that may hear events now: none where the plan has no webhooks. */
-function listenersOf({ workspace, webhooks }: WorkspaceState): readonly Webhook[] {
+/** The endpoints that may hear an event: none where the plan has no webhooks. */
+function listenersOf({ workspace, webhooks }: WorkspaceState, at: string): readonly Webhook[] {
   if (!workspace || webhooks.size === 0 || !planOf(workspace.planId).features.webhooks) return []
-  return [...webhooks.values()].filter(({ status }) => status !== 'paused')
+  return [...webhooks.values()].filter((webhook) => listenedAt(webhook, at))
 }
 
 /** What of an event endpoints are narrowed to; `wallet.low` names neither. */
@@ -47,7 +47,7 @@ async function queueFired(
   fired: (state: WorkspaceState) => Promise<readonly FiredEvent[]>,
 ): Promise<void> {
   const state = await recentConfiguration(workspaceOf(event))
-  const listeners = listenersOf(state)
+  const listeners = listenersOf(state, event.meta.at)
   if (listeners.length === 0) return
   const { eventId, at: occurredAt } = event.meta
   for (const one of await fired(state)) {

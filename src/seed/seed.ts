@@ -17,6 +17,7 @@ import { call } from '../domain/calls/call.ts'
 import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
 import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
+import type { AnyCommand } from '../kernel/command.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -33,6 +34,7 @@ import { AUCTION_NUMBER, buildAuctions, followAddress } from './seed-auctions.ts
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
 import { type PingPlayer, playPings } from './seed-pings.ts'
 import { buildSupply, POOLED, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
+import { buildWebhooks, followReceiver } from './seed-webhooks.ts'
 import { buildWorld, CAMPAIGN_NUMBERS, type CampaignKey, type SeedStep } from './seed-world.ts'
 import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
 
@@ -230,9 +232,12 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
       const playCallOf: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'instant' })
       await playPings({ desk, entries, call: playCallOf, idOf }, workspaceId, lane)
     }
+    await buildWebhooks(step, { workspaceId, ops, secrets, idOf, baseUrl, now: clock.now() })
   }
   const before = await writer.stateOf(workspace, workspaceId)
-  await followAddress((command, input) => execute(writer, workspaceId, command, input), before, { idOf, baseUrl })
+  const run = (command: AnyCommand, input: unknown) => execute(writer, workspaceId, command, input)
+  await followAddress(run, before, { idOf, baseUrl })
+  await followReceiver(run, before, { idOf, baseUrl })
   const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
   await app.readSide.positions.waitFor([sessions.name], await app.log.head(), SESSION_WAIT_MS)
   const state = await writer.stateOf(workspace, workspaceId)

@@ -75,18 +75,35 @@ export const webhookConfigEvents = {
   WebhookDeliveriesRemoved: z.object({ webhookId: id }),
 }
 
-export interface Webhooks {
-  readonly webhooks: PersistentMap<string, Webhook>
+/** An endpoint with the times in which it hears events, by when they were recorded. */
+export interface ListeningWebhook extends Webhook {
+  /** Since it was created, or resumed. */
+  readonly listensSince: string
+  /** Since it was paused; null while it is not. */
+  readonly pausedSince: string | null
 }
 
-const updateWebhook = createRecordUpdate<Webhook, 'webhooks'>('webhooks')
+export interface Webhooks {
+  readonly webhooks: PersistentMap<string, ListeningWebhook>
+}
+
+const updateWebhook = createRecordUpdate<ListeningWebhook, 'webhooks'>('webhooks')
 
 export const evolveWebhooks: SliceOf<Webhooks, typeof webhookConfigEvents> = {
-  WebhookCreated: (state, { data }) => ({ ...state, webhooks: state.webhooks.set(data.webhook.id, data.webhook) }),
+  WebhookCreated: (state, { data: { webhook }, meta }) => {
+    const listening = { ...webhook, listensSince: meta.at, pausedSince: null }
+    return { ...state, webhooks: state.webhooks.set(webhook.id, listening) }
+  },
   WebhookChanged: (state, { data, meta }) =>
     updateWebhook(state, data.webhookId, (old) => applyPatch({ ...old, updatedAt: meta.at }, data.after)),
   WebhookStatusChanged: (state, { data, meta }) =>
-    updateWebhook(state, data.webhookId, (old) => ({ ...old, status: data.to, updatedAt: meta.at })),
+    updateWebhook(state, data.webhookId, (old) => ({
+      ...old,
+      status: data.to,
+      updatedAt: meta.at,
+      listensSince: old.pausedSince === null ? old.listensSince : meta.at,
+      pausedSince: data.to === 'paused' ? meta.at : null,
+    })),
   WebhookDegraded: (state, { data }) => updateWebhook(state, data.webhookId, (old) => ({ ...old, status: 'degraded' })),
   WebhookRecovered: (state, { data }) => updateWebhook(state, data.webhookId, (old) => ({ ...old, status: 'active' })),
   WebhookSecretRotated: (state, { data, meta }) =>
@@ -117,6 +134,14 @@ export function isInScope({ campaignId, publisherId }: Pick<Webhook, 'campaignId
 /** Whether an endpoint's pattern names an event. */
 export function hearsEvent({ eventPattern }: Pick<Webhook, 'eventPattern'>, name: WebhookEventName): boolean {
   return eventPattern.some((one) => one === ALL_EVENTS || one === name)
+}
+
+/** How far the clocks of processes may be apart (ms): an event of such a time before an endpoint listened may have been after it. */
+const CLOCK_MS = 1_000
+
+/** Whether an endpoint listened when an event was recorded. An event that is read late fires as it would have fired at once. */
+export function listenedAt({ listensSince, pausedSince }: ListeningWebhook, at: string): boolean {
+  return Date.parse(at) + CLOCK_MS >= Date.parse(listensSince) && (pausedSince === null || at < pausedSince)
 }
 
 /** When a delivery is tried again after an attempt failed (ms since the epoch); null when it is not. */

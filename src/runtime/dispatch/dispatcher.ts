@@ -36,7 +36,7 @@ export interface DispatchLimits {
   readonly pass: number
   /** Items of one queue that are sent at the same time. */
   readonly inFlight: number
-  /** A receiver that does not answer is set aside until the next multiple of this (ms). */
+  /** A receiver that does not answer is set aside until the next multiple of this (ms). A waiting queue is looked at as often. */
   readonly tickMs: number
 }
 
@@ -67,6 +67,8 @@ interface QueueState {
   /** Version at which nothing more was due before `nextAt` (ms since the epoch). */
   version: number
   nextAt: number
+  /** Looks in a row at this version that found nothing due. */
+  idleLooks: number
   /** End of the time (ms since the epoch) for which a silent receiver is set aside. */
   asideUntil: number
   failures: number
@@ -80,6 +82,7 @@ const newState = (): QueueState => ({
   trust: { isProven: false },
   version: -1,
   nextAt: 0,
+  idleLooks: 0,
   asideUntil: 0,
   failures: 0,
   sent: new Map(),
@@ -119,15 +122,25 @@ export function runDispatcher(options: {
     return rows.filter(({ id }) => !sent.has(id) && (held.get(id)?.until ?? 0) <= now).slice(0, limits.pass)
   }
 
+  /**
+   * When a queue in which nothing is due is looked at again (ms since the epoch): when its next item is due, and in between less
+   * and less often, as rows may follow the version later.
+   */
+  async function nextLook(queue: WaitingQueue, state: QueueState): Promise<number> {
+    if (state.sent.size + state.held.size > 0) return clock.now() + LOOK_EVERY_MS
+    const next = (await ports.nextDue(queue)) ?? Number.POSITIVE_INFINITY
+    state.idleLooks += 1
+    return Math.min(next, clock.now() + backOffMs(state.idleLooks, { firstMs: LOOK_EVERY_MS, maxMs: limits.tickMs }))
+  }
+
   /** One pass. Resolves to whether another may follow at once. */
   async function pass(queue: WaitingQueue, state: QueueState): Promise<boolean> {
     const items = await dueItems(queue, state)
     if (items.length === 0) {
-      const isUnsure = state.sent.size + state.held.size > 0
-      const next = isUnsure ? clock.now() + LOOK_EVERY_MS : await ports.nextDue(queue)
-      state.nextAt = next ?? Number.POSITIVE_INFINITY
+      state.nextAt = await nextLook(queue, state)
       return false
     }
+    state.idleLooks = 0
     const receiver = await ports.open(queue)
     if (receiver === null) {
       state.nextAt = clock.now() + RETRY_MS
@@ -141,7 +154,7 @@ export function runDispatcher(options: {
       onFailure(queue, errorMessage(error))
     }
     const { inFlight } = limits
-    const answered = await runPass(items, receiver, { inFlight, trust, slots, onSent, onItemFailure })
+    const answered = await runPass(items, receiver, { inFlight, trust, slots, signal, onSent, onItemFailure })
     if (!answered) state.asideUntil = (Math.floor(clock.now() / limits.tickMs) + 1) * limits.tickMs
     state.nextAt = state.sent.size > MAX_STALE ? clock.now() + LOOK_EVERY_MS : 0
     return answered && state.nextAt === 0
@@ -152,7 +165,6 @@ export function runDispatcher(options: {
       const claim = await claimWork(claimant, clock, `claim:dispatch:${queue.id}`)
       if (claim === null) {
         state.nextAt = clock.now() + RETRY_MS
-        state.version = -1
         return
       }
       try {
@@ -175,6 +187,7 @@ export function runDispatcher(options: {
     states.set(queue.id, state)
     const now = clock.now()
     if (state.asideUntil > now || (state.nextAt > now && state.version === queue.version)) return
+    if (state.version !== queue.version) state.idleLooks = 0
     state.version = queue.version
     const work = run(queue, state).finally(() => running.delete(queue.id))
     running.set(queue.id, work)

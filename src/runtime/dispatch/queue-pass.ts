@@ -26,8 +26,8 @@ export interface Trust {
 
 /**
  * Sends the items of one pass, in order, at most `inFlight` at the same time; one at a time while the receiver has not shown
- * that it answers. No further item is sent once one was not answered. Resolves to whether all were.
- * @throws Unavailable
+ * that it answers. No further item is sent once one was not answered, a dependency is unavailable or the signal aborts.
+ * Resolves to whether all were sent and answered. @throws Unavailable
  */
 export async function runPass(
   items: readonly DueItem[],
@@ -36,6 +36,7 @@ export async function runPass(
     inFlight,
     trust,
     slots,
+    signal,
     onSent,
     onItemFailure,
   }: {
@@ -43,23 +44,30 @@ export async function runPass(
     readonly trust: Trust
     /** Of proven receivers, and of those that are not. */
     readonly slots: { readonly proven: Slots; readonly unproven: Slots }
+    readonly signal: AbortSignal
     readonly onSent: (item: DueItem) => void
     readonly onItemFailure: ItemFailure
   },
 ): Promise<boolean> {
   const left = [...items]
-  let isOver = false
+  let isStopped = false
+  const isOver = () => isStopped || signal.aborted
 
   async function sendOne(item: DueItem): Promise<void> {
     const release = await (trust.isProven ? slots.proven : slots.unproven).take()
     try {
+      // The pass may have ended while this item waited for its slot.
+      if (isOver()) return
       const result = await receiver.send(item)
       if (result !== 'waits') onSent(item)
       if (result === 'answered') trust.isProven = true
       if (result === 'silent') trust.isProven = false
-      isOver ||= result === 'silent' || result === 'waits'
+      isStopped ||= result === 'silent' || result === 'waits'
     } catch (error) {
-      if (error instanceof Unavailable) throw error
+      if (error instanceof Unavailable) {
+        isStopped = true
+        throw error
+      }
       onItemFailure(item, error)
     } finally {
       release()
@@ -67,15 +75,15 @@ export async function runPass(
   }
 
   async function sendInTurn(): Promise<void> {
-    for (let item = left.shift(); item && !isOver; item = left.shift()) await sendOne(item)
+    for (let item = left.shift(); item && !isOver(); item = left.shift()) await sendOne(item)
   }
 
-  while (!trust.isProven && !isOver) {
+  while (!trust.isProven && !isOver()) {
     const item = left.shift()
     if (!item) return true
     await sendOne(item)
   }
   const turns = await Promise.allSettled(Array.from({ length: Math.min(inFlight, left.length) }, sendInTurn))
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
-  return !isOver
+  return !isOver()
 }
