@@ -22,8 +22,8 @@ export const changeWebhook = defineCommand({
     status: webhookStatus.extract(['active', 'paused']).optional(),
   }),
   rejects: [
-    'workspace-not-found',
     'webhook-not-found',
+    'workspace-not-found',
     'bad-request',
     'plan-upgrade-required',
     'campaign-not-found',

@@ -7,5 +7,6 @@ export const finishWebhookRemoval = defineCommand({
   name: 'finish-webhook-removal',
   entity: workspace,
   input: webhookConfigEvents.WebhookDeliveriesRemoved,
-  decide: (data) => [{ type: 'WebhookDeliveriesRemoved', data }],
+  decide: (data, { webhookRemovals }) =>
+    webhookRemovals.has(data.webhookId) ? [{ type: 'WebhookDeliveriesRemoved', data }] : [],
 })

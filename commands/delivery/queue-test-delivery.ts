@@ -11,7 +11,7 @@ export const queueTestDelivery = defineCommand({
   input: deliveryEvents.DeliveryQueued.omit({ test: true, occurredAt: true }),
   id: ({ deliveryId }) => deliveryId,
   reads: { workspace },
-  rejects: ['workspace-not-found', 'webhook-not-found', 'plan-upgrade-required', 'conflict'],
+  rejects: ['webhook-not-found', 'workspace-not-found', 'plan-upgrade-required', 'conflict'],
   decide(input, state, { now, reads: { workspace: configuration } }) {
     const { workspace, webhooks } = configuration
     if (state) return []
@@ -21,6 +21,10 @@ export const queueTestDelivery = defineCommand({
     const webhook = webhooks.get(input.webhookId)
     if (!webhook) return refuseNotFound('webhook')
     if (webhook.status === 'paused') return refusePaused()
-    return [{ type: 'DeliveryQueued', data: { ...input, occurredAt: now, test: true } }]
+    const { deliveryId, webhookId, event } = input
+    return [
+      { type: 'DeliveryQueued', data: { ...input, occurredAt: now, test: true } },
+      { type: 'WebhookTested', data: { deliveryId, webhookId, occurredAt: now, name: webhook.name, event } },
+    ]
   },
 })

@@ -17,6 +17,6 @@ export const replayDelivery = defineCommand({
   decide(_input, state, { now, reads }) {
     const webhook = state && !state.removed ? reads.workspace.webhooks.get(state.webhookId) : undefined
     if (!state || !webhook) return refuseNotFound('delivery')
-    return webhook.status === 'paused' ? refusePaused() : replayedEvents(state, now)
+    return webhook.status === 'paused' ? refusePaused() : replayedEvents(state, webhook.name, now)
   },
 })

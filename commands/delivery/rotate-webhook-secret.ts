@@ -12,7 +12,7 @@ export const rotateWebhookSecret = defineCommand({
   name: 'rotate-webhook-secret',
   entity: workspace,
   input: z.object({ webhookId: id, secret: secretRecord }),
-  rejects: ['workspace-not-found', 'webhook-not-found', 'plan-upgrade-required', 'conflict'],
+  rejects: ['webhook-not-found', 'workspace-not-found', 'plan-upgrade-required', 'conflict'],
   decide({ webhookId, secret: after }, { workspace, webhooks }) {
     const webhook = webhooks.get(webhookId)
     if (!workspace) return refuseNotFound('workspace')

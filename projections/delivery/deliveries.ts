@@ -4,7 +4,8 @@ import { DELIVERY } from '../../src/domain/shared/limits.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-const { DeliveryQueued } = deliveryEvents
+const { WebhookTested: _tested, ...events } = deliveryEvents
+const { DeliveryQueued } = events
 
 /** One attempt in the log, without the bodies and headers, which are kept beside. */
 export const loggedAttempt = z.object({
@@ -45,7 +46,7 @@ function withAttempt(delivery: Doc, attempt: Doc['attempts'][number], accepted: 
 export const deliveries = defineProjection({
   name: 'deliveries',
   version: 1,
-  events: deliveryEvents,
+  events,
   doc,
   indexes: [
     { workspaceId: 1, webhookId: 1, createdMs: -1, order: -1 },

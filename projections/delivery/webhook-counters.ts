@@ -7,7 +7,8 @@ import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 const { WebhookCreated, WebhookStatusChanged, WebhookDeleted } = webhookConfigEvents
-const events = { WebhookCreated, WebhookStatusChanged, WebhookDeleted, ...deliveryEvents }
+const { WebhookTested: _tested, ...ofDeliveries } = deliveryEvents
+const events = { WebhookCreated, WebhookStatusChanged, WebhookDeleted, ...ofDeliveries }
 
 const doc = z.object({
   workspaceId: id,

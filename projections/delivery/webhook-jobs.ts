@@ -5,6 +5,9 @@ import { defineJobs, timerAfter, timerId } from '../shared/timers.ts'
 const { WebhookDeleted, WebhookDeliveriesRemoved } = webhookConfigEvents
 const events = { WebhookDeleted, WebhookDeliveriesRemoved }
 
+/** Seconds until then: by which no event is queued any more that was judged before the deletion. */
+const REMOVAL_AFTER_SECONDS = 2
+
 /** Kind of the job that removes the deliveries of a deleted endpoint. */
 const REMOVAL = 'webhook_removal'
 
@@ -15,6 +18,6 @@ export const webhookJobs = defineJobs({
     WebhookDeleted: ({ data }) => timerId(REMOVAL, data.webhookId),
     WebhookDeliveriesRemoved: ({ data }) => timerId(REMOVAL, data.webhookId),
   }),
-  create: { WebhookDeleted: (event) => timerAfter(event, REMOVAL, event.data.webhookId, 0) },
+  create: { WebhookDeleted: (event) => timerAfter(event, REMOVAL, event.data.webhookId, REMOVAL_AFTER_SECONDS) },
   update: { WebhookDeliveriesRemoved: () => null },
 })

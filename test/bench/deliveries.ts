@@ -58,15 +58,30 @@ async function untilQueued(ours: Process, deliveries: number): Promise<void> {
   }
 }
 
-/** Deliveries a second of a backlog, until the log shows them all. */
-async function drain(ours: Process, deliveries: number, endpoints: number): Promise<number> {
+/** Queues deliveries for endpoints that are paused. */
+async function fill(ours: Process, deliveries: number, endpoints: number): Promise<void> {
   await ours.ask({ ask: 'pause' })
   await ours.ask({ ask: 'queue', deliveries, endpoints, perSecond: null })
   await untilQueued(ours, deliveries)
+}
+
+/** Deliveries a second of a backlog, until the log shows them all. */
+async function drain(ours: Process, deliveries: number, endpoints: number): Promise<number> {
+  await fill(ours, deliveries, endpoints)
   const begun = performance.now()
   await ours.ask({ ask: 'resume' })
   await untilSent(ours)
   return (deliveries * 1_000) / (performance.now() - begun)
+}
+
+/** Growth of memory (MB) while a backlog is drained. */
+async function growthByBacklog(ours: Process): Promise<number> {
+  await fill(ours, BACKLOG, 1)
+  const { bytes: before } = await ours.ask({ ask: 'memory' })
+  await ours.ask({ ask: 'resume' })
+  await untilSent(ours)
+  const { bytes: after } = await ours.ask({ ask: 'memory' })
+  return (after - before) / 2 ** 20
 }
 
 const p99 = (delays: readonly number[]) =>
@@ -95,9 +110,7 @@ export async function deliveries(): Promise<readonly Figure[]> {
     const rate = figureOf('signed deliveries with durable attempts', 'deliveries/s', { atLeast: 0.2 }, rates)
     const half = Math.floor(rate.ours / 2)
     const alive = p99(await delaysAt(ours, receivers, half))
-    const before = (await ours.ask({ ask: 'memory' })).bytes
-    await drain(ours, BACKLOG, 1)
-    const growth = ((await ours.ask({ ask: 'memory' })).bytes - before) / 2 ** 20
+    const growth = await growthByBacklog(ours)
     await ours.ask({ ask: 'add', path: 'dead', endpoints: 1 })
     await ours.ask({ ask: 'queue', deliveries: 51, endpoints: 51, perSecond: null })
     const withDead = p99(await delaysAt(ours, receivers, half))

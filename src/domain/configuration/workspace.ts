@@ -56,6 +56,7 @@ const initial: WorkspaceState = {
   apiKeys: PersistentMap(),
   verticals: PersistentMap(),
   webhooks: PersistentMap(),
+  webhookRemovals: PersistentMap(),
   revisions: PersistentMap(),
 }
 

@@ -34,8 +34,10 @@ export const deliveryEvents = {
     /** When it is tried again; null when it is not. */
     nextAttemptAt: instant.nullable(),
   }),
-  /** Attempt `n` is due at once. `revived`: nothing was waiting before. */
-  DeliveryReplayed: z.object({ ...deliveryKey, n: z.int().min(1), revived: z.boolean() }),
+  /** Somebody asked for this test of the endpoint of that name. */
+  WebhookTested: z.object({ ...deliveryKey, name: z.string(), event: webhookEventName }),
+  /** Somebody asked for attempt `n`, which is due at once. `name` is the endpoint's; `revived`: nothing was waiting before. */
+  DeliveryReplayed: z.object({ ...deliveryKey, name: z.string(), n: z.int().min(1), revived: z.boolean() }),
   /** Attempt `n` is not made, nor any after it, because the endpoint no longer takes the event. */
   DeliveryStopped: z.object({ ...deliveryKey, n: z.int().min(1), sentence: z.string() }),
   /** Its endpoint was deleted. `waiting`: an attempt was. */
@@ -91,6 +93,7 @@ export const delivery = defineEntity<DeliveryState | null, typeof deliveryEvents
         accepted: state.accepted || accepted,
         next: nextAttemptAt === null ? null : { n: n + 1, at: nextAttemptAt },
       },
+    WebhookTested: (state) => state,
     DeliveryReplayed: (state, { data: { n, occurredAt } }) => state && { ...state, next: { n, at: occurredAt } },
     DeliveryStopped: (state, { data: { n } }) => state && { ...state, attempts: n, next: null },
     DeliveryRemoved: (state) => state && { ...state, next: null, removed: true },
@@ -117,10 +120,11 @@ export function attemptedEvent(
   return { type: 'DeliveryAttempted' as const, data: { deliveryId, webhookId, ...attempt, nextAttemptAt } }
 }
 
-/** `DeliveryReplayed`; none when an attempt is due already. */
-export function replayedEvents(state: DeliveryState, occurredAt: string) {
+/** `DeliveryReplayed` for an endpoint of that name; none when an attempt is due already. */
+export function replayedEvents(state: DeliveryState, name: string, occurredAt: string) {
   const { deliveryId, webhookId, attempts, next } = state
   if (next !== null && next.at <= occurredAt) return []
   const n = next?.n ?? Math.max(FIRST_REPLAY, attempts + 1)
-  return [{ type: 'DeliveryReplayed' as const, data: { deliveryId, webhookId, occurredAt, n, revived: next === null } }]
+  const data = { deliveryId, webhookId, occurredAt, name, n, revived: next === null }
+  return [{ type: 'DeliveryReplayed' as const, data }]
 }

@@ -14,7 +14,7 @@ export function bucketOf(ms: number): number {
 
 /** The duration (ms) that a bucket stands for: its lower bound. */
 function durationOf(bucket: number): number {
-  return bucket < EXACT_MS ? bucket : Math.round(EXACT_MS * RATIO ** (bucket - EXACT_MS))
+  return bucket < EXACT_MS ? bucket : Math.ceil(EXACT_MS * RATIO ** (bucket - EXACT_MS))
 }
 
 /** Buckets with one more duration. */

@@ -85,6 +85,8 @@ export interface ListeningWebhook extends Webhook {
 
 export interface Webhooks {
   readonly webhooks: PersistentMap<string, ListeningWebhook>
+  /** Deleted endpoints whose deliveries are yet to be removed. */
+  readonly webhookRemovals: PersistentMap<string, true>
 }
 
 const updateWebhook = createRecordUpdate<ListeningWebhook, 'webhooks'>('webhooks')
@@ -108,8 +110,15 @@ export const evolveWebhooks: SliceOf<Webhooks, typeof webhookConfigEvents> = {
   WebhookRecovered: (state, { data }) => updateWebhook(state, data.webhookId, (old) => ({ ...old, status: 'active' })),
   WebhookSecretRotated: (state, { data, meta }) =>
     updateWebhook(state, data.webhookId, (old) => ({ ...old, secret: data.after, updatedAt: meta.at })),
-  WebhookDeleted: (state, { data }) => ({ ...state, webhooks: state.webhooks.delete(data.webhookId) }),
-  WebhookDeliveriesRemoved: (state) => state,
+  WebhookDeleted: (state, { data: { webhookId } }) => ({
+    ...state,
+    webhooks: state.webhooks.delete(webhookId),
+    webhookRemovals: state.webhookRemovals.set(webhookId, true),
+  }),
+  WebhookDeliveriesRemoved: (state, { data }) => ({
+    ...state,
+    webhookRemovals: state.webhookRemovals.delete(data.webhookId),
+  }),
 }
 
 /** Whether requests of an endpoint are signed: all but a GET pixel's. */

@@ -154,10 +154,11 @@ export function runDispatcher(options: {
       onFailure(queue, errorMessage(error))
     }
     const { inFlight } = limits
-    const answered = await runPass(items, receiver, { inFlight, trust, slots, signal, onSent, onItemFailure })
-    if (!answered) state.asideUntil = (Math.floor(clock.now() / limits.tickMs) + 1) * limits.tickMs
+    const end = await runPass(items, receiver, { inFlight, trust, slots, signal, onSent, onItemFailure })
+    if (end === 'silent') state.asideUntil = (Math.floor(clock.now() / limits.tickMs) + 1) * limits.tickMs
+    if (end === 'waits') state.asideUntil = clock.now() + RETRY_MS
     state.nextAt = state.sent.size > MAX_STALE ? clock.now() + LOOK_EVERY_MS : 0
-    return answered && state.nextAt === 0
+    return end === 'all' && state.nextAt === 0
   }
 
   async function run(queue: WaitingQueue, state: QueueState): Promise<void> {

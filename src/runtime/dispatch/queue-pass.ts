@@ -11,6 +11,9 @@ export interface DueItem {
 /** What came of sending an item: the receiver answered, or it did not; nothing had to be sent; or nothing may be sent now. */
 export type SendResult = 'answered' | 'silent' | 'skipped' | 'waits'
 
+/** How a pass ended. */
+export type PassEnd = 'all' | 'silent' | 'waits'
+
 /** An item that cannot be sent: the others of its queue go on without it. */
 export type ItemFailure = (item: DueItem, error: unknown) => void
 
@@ -27,7 +30,7 @@ export interface Trust {
 /**
  * Sends the items of one pass, in order, at most `inFlight` at the same time; one at a time while the receiver has not shown
  * that it answers. No further item is sent once one was not answered, a dependency is unavailable or the signal aborts.
- * Resolves to whether all were sent and answered. @throws Unavailable
+ * Resolves to `all` when all were sent and answered, else to what ended it. @throws Unavailable
  */
 export async function runPass(
   items: readonly DueItem[],
@@ -48,10 +51,10 @@ export async function runPass(
     readonly onSent: (item: DueItem) => void
     readonly onItemFailure: ItemFailure
   },
-): Promise<boolean> {
+): Promise<PassEnd> {
   const left = [...items]
-  let isStopped = false
-  const isOver = () => isStopped || signal.aborted
+  let end: PassEnd = 'all'
+  const isOver = () => end !== 'all' || signal.aborted
 
   async function sendOne(item: DueItem): Promise<void> {
     const release = await (trust.isProven ? slots.proven : slots.unproven).take()
@@ -62,10 +65,10 @@ export async function runPass(
       if (result !== 'waits') onSent(item)
       if (result === 'answered') trust.isProven = true
       if (result === 'silent') trust.isProven = false
-      isStopped ||= result === 'silent' || result === 'waits'
+      if (result === 'silent' || (result === 'waits' && end === 'all')) end = result
     } catch (error) {
       if (error instanceof Unavailable) {
-        isStopped = true
+        end = 'waits'
         throw error
       }
       onItemFailure(item, error)
@@ -80,10 +83,10 @@ export async function runPass(
 
   while (!trust.isProven && !isOver()) {
     const item = left.shift()
-    if (!item) return true
+    if (!item) return end
     await sendOne(item)
   }
   const turns = await Promise.allSettled(Array.from({ length: Math.min(inFlight, left.length) }, sendInTurn))
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
-  return !isOver()
+  return end === 'all' && signal.aborted ? 'waits' : end
 }

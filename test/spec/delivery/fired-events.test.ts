@@ -234,13 +234,16 @@ describe('a conversion after the settlement', () => {
   }
 
   it('fires call.converted alone, with the reason of the books', () => {
-    const fired = change({ converted: true, source: 'postback', reason: 'postback', note: 'ignored' })
+    const fired = change({ converted: true, source: 'postback', reason: 'postback' })
     expect(fired).toMatchObject([{ name: 'call.converted', data: { reason: 'postback', revenueCents: 900 } }])
   })
 
   it('gives the note that a person typed', () => {
     const books = { converted: true, source: 'manual', reason: 'manual', note: 'The buyer confirmed it.' }
     expect(change(books)).toMatchObject([{ data: { reason: 'The buyer confirmed it.' } }])
+    // A call that had talked long enough, was taken back, and is marked again.
+    const again = { ...books, source: 'duration', reason: 'duration' }
+    expect(change(again)).toMatchObject([{ data: { reason: 'The buyer confirmed it.' } }])
   })
 
   it('fires nothing when the call converted before, or no longer does', () => {
