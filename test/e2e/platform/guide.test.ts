@@ -148,6 +148,7 @@ describe('the guide', () => {
       'idempotency',
       'rate-limits',
       'real-time-bidding',
+      'webhooks-and-pixels',
       'sandbox',
     ])
   })

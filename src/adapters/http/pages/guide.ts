@@ -13,6 +13,7 @@ const SECTIONS = [
   'idempotency',
   'rate-limits',
   'bidding',
+  'webhooks',
   'sandbox',
 ] as const
 
