@@ -108,12 +108,11 @@ export function documentLine(line: Promised): string {
   return line
 }
 
-/** Rows of the table of limits that belong to later issues: bids, pools' leases, reports, deliveries. */
+/** Rows of the table of limits that belong to later issues: bids, pools' leases, reports. */
 export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
   'limit: Signed-request clock tolerance',
   'limit: Public number-insertion endpoints',
   'limit: Reports',
-  'limit: Webhook delivery',
   'limit: Ping ledger retention',
   'limit: Other retention',
 ])
