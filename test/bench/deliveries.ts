@@ -14,6 +14,10 @@ const PACED_SECONDS = 10
 const FIRST_BYTE_MS = 500
 const BACKLOG = 100_000
 const BACKLOG_MB = 30
+/** Endpoints that hang while calls settle, and how late these may settle (ms). */
+const DEAD = 1_000
+const SETTLED_CALLS = 200
+const SETTLED_MS = 1_000
 
 // biome-ignore lint/suspicious/noExplicitAny: what each part answers is its own.
 type Answer = any
@@ -114,6 +118,9 @@ export async function deliveries(): Promise<readonly Figure[]> {
     await ours.ask({ ask: 'add', path: 'dead', endpoints: 1 })
     await ours.ask({ ask: 'queue', deliveries: 51, endpoints: 51, perSecond: null })
     const withDead = p99(await delaysAt(ours, receivers, half))
+    await ours.ask({ ask: 'add', path: 'dead-', endpoints: DEAD })
+    await ours.ask({ ask: 'queue', deliveries: ENDPOINTS + 1 + DEAD, endpoints: ENDPOINTS + 1 + DEAD, perSecond: null })
+    const { delays }: { readonly delays: readonly number[] } = await ours.ask({ ask: 'settle', calls: SETTLED_CALLS })
     for (const part of [bare, ours, receivers]) await part.close()
     return [
       rate,
@@ -125,6 +132,9 @@ export async function deliveries(): Promise<readonly Figure[]> {
       ]),
       figureOf(`growth by a drained backlog of ${BACKLOG} of one endpoint`, 'MB', { atMost: 1 }, [
         { ours: growth, ceiling: BACKLOG_MB },
+      ]),
+      figureOf(`settlements due while ${DEAD} endpoints hang: delay, p99`, 'ms', { atMost: 1 }, [
+        { ours: p99(delays), ceiling: SETTLED_MS },
       ]),
     ]
   })

@@ -7,8 +7,11 @@ import { createWebhook } from '../../commands/delivery/create-webhook.ts'
 import { queueDelivery } from '../../commands/delivery/queue-delivery.ts'
 import { webhookCounters } from '../../projections/delivery/webhook-counters.ts'
 import { openLogger } from '../../src/adapters/http/logger.ts'
+import { call, callEvents } from '../../src/domain/calls/call.ts'
 import { sampleData } from '../../src/domain/delivery/sample.ts'
 import { derivedId } from '../../src/kernel/derived-id.ts'
+import { streamOf } from '../../src/kernel/entity.ts'
+import { dataOf } from '../../src/kernel/event.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
@@ -24,6 +27,9 @@ const RECEIVER_MS = 5
 const IN_FLIGHT = 400
 /** Commands that queue deliveries at the same time. */
 const QUEUE_WIDTH = 64
+/** Buffer of the calls whose settlement is timed (s), and the time between them (ms). */
+const BUFFER_SECONDS = 5
+const CALL_EVERY_MS = 40
 
 /** What a process of the benchmark is. */
 export type DeliveryPart =
@@ -48,6 +54,8 @@ export type DeliveryQuestion =
     }
   | { readonly ask: 'add'; readonly path: string; readonly endpoints: number }
   | { readonly ask: 'post'; readonly deliveries: number }
+  /** Calls that settle after a buffer: how late each settled (ms). */
+  | { readonly ask: 'settle'; readonly calls: number }
 
 async function openReceivers() {
   let received: { total: number; delays: Record<string, number[]> } = { total: 0, delays: {} }
@@ -114,7 +122,10 @@ function openBare({ url, endpoints }: Extract<DeliveryPart, { part: 'bare' }>) {
 async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { part: 'ours' }>) {
   const env = { DATA_DIR: directory, PORT: '0', SANDBOX_SEED: '0', EGRESS_ALLOW: '127.0.0.1/32' }
   const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
-  const { workspaceId } = await createTenantWorkspace(app.writer, { name: 'Bench' })
+  const tenant = await createTenantWorkspace(app.writer, { name: 'Bench' })
+  const { workspaceId } = tenant
+  const target = await tenant.target(await tenant.buyer({ name: 'Buyer' }))
+  const { e164 } = await tenant.line({ name: 'Buffered', bufferSeconds: BUFFER_SECONDS }, [target])
   const ids: string[] = []
   async function add(path: string, count: number): Promise<void> {
     for (let n = 0; n < count; n += 1) {
@@ -136,7 +147,7 @@ async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { p
     }
   }
   await add('', endpoints)
-  await app.listen()
+  const baseUrl = await app.listen()
   const setStatus = async (status: 'active' | 'paused') => {
     for (const webhookId of ids.slice(0, endpoints))
       await execute(app.writer, workspaceId, changeWebhook, { webhookId, changes: {}, status })
@@ -168,12 +179,34 @@ async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { p
     }
     await Promise.all(Array.from({ length: QUEUE_WIDTH }, turn))
   }
+  /** Plays a call that ends now, and waits until it is settled. Resolves to how late that was (ms). */
+  async function settleOne(): Promise<number> {
+    const headers = { authorization: `Bearer ${tenant.session}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ to: e164, mode: 'instant' })
+    const response = await fetch(`${baseUrl}/api/sandbox/calls`, { method: 'POST', headers, body })
+    const { callId } = (await response.json()) as { readonly callId: string }
+    for (;;) {
+      const events = await app.log.read(streamOf(call, callId, workspaceId), 0)
+      const settled = events.find(({ type }) => type === 'CallSettled')
+      const due = dataOf(callEvents, events, 'CallEnded')?.settlesAt
+      if (settled && due) return Date.parse(settled.meta.at) - Date.parse(due)
+      await sleep(200)
+    }
+  }
+  async function settle(calls: number): Promise<readonly number[]> {
+    const delays: Promise<number>[] = []
+    for (let n = 0; n < calls; n += 1) {
+      delays.push(settleOne())
+      await sleep(CALL_EVERY_MS)
+    }
+    return Promise.all(delays)
+  }
   /** Deliveries of the read models that wait. */
   async function left(): Promise<number> {
     const rows = await app.readSide.views.find(collectionOf(webhookCounters), { filter: {}, limit: 10_000 })
     return rows.reduce((sum, { doc }) => sum + Number(doc.waiting), 0)
   }
-  return { app, add, setStatus, queue, left }
+  return { app, add, setStatus, queue, left, settle }
 }
 
 async function main(part: DeliveryPart): Promise<void> {
@@ -196,6 +229,7 @@ async function main(part: DeliveryPart): Promise<void> {
       if (question.ask === 'add') await ours.add(question.path, question.endpoints)
       if (question.ask === 'pause') await ours.setStatus('paused')
       if (question.ask === 'resume') await ours.setStatus('active')
+      if (question.ask === 'settle') return { delays: await ours.settle(question.calls) }
       if (question.ask === 'memory') global.gc?.()
       return { left: await ours.left(), bytes: process.memoryUsage().rss }
     }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { e164, nullableText } from '../shared/fields.ts'
-import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from '../shared/limits.ts'
+import { headerName, headerValue } from '../shared/http-headers.ts'
+import { CENTS, RTB, SECONDS, TAG, TARGET } from '../shared/limits.ts'
 
 /** A sentence spoken to the buyer before the call connects; with `acceptDigit`, the buyer must press it to accept. */
 export const whisper = z.object({
@@ -53,15 +54,7 @@ const bidderUrl = z
   .string()
   .max(RTB.url, { abort: true })
   .check(z.url({ protocol: /^https?$/ }))
-/** A request header: a token as name, one line of visible characters as value (RFC 9110). */
-const headerName = z
-  .string()
-  .max(TEXT.reference, { abort: true })
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'must be a header name: letters, digits and dashes' })
-const headerValue = z
-  .string()
-  .max(RTB.header, { abort: true })
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a single line of Latin-1 characters' })
+const bidHeader = headerValue(RTB.header)
 const bidLimit = cap(CENTS.price).nullable()
 
 /** The bidding settings of an rtb target, in requests and responses (Supplement §5). */
@@ -75,7 +68,7 @@ export const rtb = z.object({
     .regex(/^[\x20-\x7e]+$/, { error: 'must be a single line of ASCII characters' }),
   timeoutMs: wholeNumber(RTB.timeoutMs),
   bidHeaders: z
-    .record(headerName, headerValue)
+    .record(headerName, bidHeader)
     .refine((headers) => Object.keys(headers).length <= RTB.headers, `must have at most ${RTB.headers} entries`),
   bidBodyTemplate: nullableText(RTB.body),
   bidPath: path,
