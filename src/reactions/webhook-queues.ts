@@ -7,7 +7,7 @@ import { planOf } from '../domain/access/plans.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import type { DeliveryState } from '../domain/delivery/delivery.ts'
 import { createDeliveryRequest } from '../domain/delivery/delivery-request.ts'
-import { isInScope, type Webhook } from '../domain/delivery/webhook.ts'
+import { isInScope, type ListeningWebhook, type Webhook } from '../domain/delivery/webhook.ts'
 import { DELIVERY, WEBHOOK } from '../domain/shared/limits.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import { unescapeKeys } from '../kernel/proto-key.ts'
@@ -48,7 +48,7 @@ interface SenderPorts {
 /** Failed requests in a row, as this process has made them: read models lag. */
 interface Health {
   failures: number
-  /** When a person last changed the endpoint: then it is counted anew. */
+  /** When a person last set the endpoint's status: then it is counted anew. */
   readonly since: string
 }
 
@@ -60,10 +60,12 @@ const isRedirect = (status: number) => status >= 300 && status < 400
 
 /** Why a request failed; null when it was accepted. */
 function problemOf(response: EgressResponse): string | null {
-  if (!response.ok)
-    return response.failure === 'timeout'
-      ? `No answer within ${DELIVERY.timeoutMs / 1_000} seconds.`
-      : response.sentence
+  if (!response.ok) {
+    const { failure, ms, sentence } = response
+    // A look-up of the host may time out before, and says so itself.
+    const isOver = failure === 'timeout' && ms >= DELIVERY.timeoutMs
+    return isOver ? `No answer within ${DELIVERY.timeoutMs / 1_000} seconds.` : sentence
+  }
   const { status } = response
   if (isAccepted(status)) return null
   return isRedirect(status)
@@ -92,7 +94,7 @@ function excerptOf(body: string, bytes: number): string {
 
 /** What a request to an endpoint is made of. */
 interface PreparedEndpoint {
-  readonly webhook: Webhook
+  readonly webhook: ListeningWebhook
   readonly endpoint: Parameters<typeof createDeliveryRequest>[0]['endpoint']
   readonly secret: string
 }
@@ -104,7 +106,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
   const nowIso = () => new Date(clock.now()).toISOString()
 
   /** Health of an endpoint: what this process counted, or else what its counters say. */
-  async function healthOf({ id, updatedAt: since }: Webhook): Promise<Health> {
+  async function healthOf({ id, statusSince: since }: ListeningWebhook): Promise<Health> {
     const known = remembered.get(id)
     if (known?.since === since) return known
     const counted = known ? 0 : (await views.get(collectionOf(webhookCounters), id))?.doc.consecutiveFailures
@@ -114,7 +116,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
   }
 
   /** Counts a request, and tells the workspace when the endpoint became degraded, or is active again. */
-  async function recordHealth(webhook: Webhook, accepted: boolean, cause: Causation): Promise<void> {
+  async function recordHealth(webhook: ListeningWebhook, accepted: boolean, cause: Causation): Promise<void> {
     const health = await healthOf(webhook)
     health.failures = accepted ? 0 : health.failures + 1
     const { failures } = health
@@ -122,7 +124,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
     if (isNews) await run(reportWebhookHealth, { webhookId: webhook.id, failures }, cause)
   }
 
-  function prepare(workspaceId: string, webhook: Webhook): PreparedEndpoint {
+  function prepare(workspaceId: string, webhook: ListeningWebhook): PreparedEndpoint {
     const { id, kind, method, url, bodyTemplate, secret } = webhook
     const headers = openWebhookHeaders(secrets, workspaceId, webhook)
     const endpoint = { kind, method, url, bodyTemplate, headers }
@@ -188,6 +190,8 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
   return async ({ id, workspaceId }) => {
     const first = (await configuration(workspaceId)).webhooks.get(id)
     if (!first || first.status === 'paused') return null
+    // Read before an attempt is recorded: the read model would count it, and so would this process.
+    await healthOf(first)
     let prepared = prepare(workspaceId, first)
     return {
       async send({ id: deliveryId, n }) {

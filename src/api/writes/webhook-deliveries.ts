@@ -47,7 +47,7 @@ const replayFailures = defineWriteRoute({
   feature: 'webhooks',
   body: z.object({ limit: wholeNumber(WEBHOOK.replays).default(WEBHOOK.replays.default) }),
   responses: { 202: z.object({ queued: z.int(), skipped: z.int() }) },
-  rejects: [...replayDelivery.rejects, 'webhook-not-found'],
+  rejects: ['webhook-not-found', ...replayDelivery.rejects],
   async run({ params: { id: webhookId }, body: { limit }, tenant: { workspaceId }, tools, execute }) {
     const { writer, views } = tools
     const webhook = (await writer.stateOf(workspace, workspaceId)).webhooks.get(webhookId)

@@ -9,7 +9,7 @@ import { workspace } from '../../domain/configuration/workspace.ts'
 import { isSigned, type Webhook, webhookKind, webhookMethod, webhookSettings } from '../../domain/delivery/webhook.ts'
 import { eventPatternInput, patternProblem, webhookHeaders, webhookUrl } from '../../domain/delivery/webhook-input.ts'
 import { refuseWithoutWebhooks } from '../../domain/delivery/webhook-refusals.ts'
-import { applyPatch } from '../../domain/shared/patch.ts'
+import { applyPatch, diff } from '../../domain/shared/patch.ts'
 import { refuseNotFound } from '../../domain/shared/refusals.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
@@ -151,20 +151,25 @@ const change = defineWrite({
     if (withoutFeature) return withoutFeature
     const badPattern = refusePattern(eventPattern)
     if (badPattern) return badPattern
-    const plain = headers === undefined ? openWebhookHeaders(tools.secrets, workspaceId, webhook) : (headers ?? {})
-    const { kind, url, method, bodyTemplate } = applyPatch<JudgedSettings>(webhook, rest)
-    const isJudged = [rest.url, rest.method, headers, rest.bodyTemplate].some((value) => value !== undefined)
-    const refusal = isJudged
-      ? await refuseSettings({ tools, ownSandbox }, { kind, url, method, bodyTemplate, headers: plain })
+    const { kind, url, method, bodyTemplate } = webhook
+    const present = {
+      kind,
+      url,
+      method,
+      bodyTemplate,
+      headers: openWebhookHeaders(tools.secrets, workspaceId, webhook),
+    }
+    const sent = headers === null ? {} : headers
+    const judged = { url: rest.url, method: rest.method, bodyTemplate: rest.bodyTemplate, headers: sent }
+    const refusal = diff<JudgedSettings>(present, judged)
+      ? await refuseSettings({ tools, ownSandbox }, applyPatch<JudgedSettings>(present, judged))
       : null
     if (refusal) return refusal
     const before = webhook.headers
     const changes = {
       ...rest,
       ...(eventPattern && { eventPattern: webhookSettings.shape.eventPattern.parse(eventPattern) }),
-      ...(headers !== undefined && {
-        headers: sealWebhookHeaders(tools.secrets, workspaceId, webhookId, { sent: plain, before }),
-      }),
+      ...(sent && { headers: sealWebhookHeaders(tools.secrets, workspaceId, webhookId, { sent, before }) }),
     }
     return { webhookId, changes, ...(status && { status }) }
   },

@@ -3,6 +3,7 @@ import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
 import { auction, auctionEvents } from '../auctions/auction.ts'
 import { call, callEvents } from '../calls/call.ts'
 import { workspace } from '../configuration/workspace.ts'
+import { delivery, deliveryEvents } from '../delivery/delivery.ts'
 import { wallet, walletEvents } from '../money/wallet.ts'
 import { blocklist, blocklistEvents } from '../routing/blocklist.ts'
 import { ledger } from '../routing/ledger.ts'
@@ -22,6 +23,7 @@ import { supplyAudit } from './audit-supply.ts'
 const { TargetCapsReset } = ledgerEvents
 const { ConversionPosted, CallAdjusted, CallTagged } = callEvents
 const { BidVoided } = auctionEvents
+const { WebhookTested, DeliveryReplayed } = deliveryEvents
 
 /** Events in the activity log: every write of configuration, money or access (Document 1, convention 7). */
 export const loggedEvents = {
@@ -34,6 +36,8 @@ export const loggedEvents = {
   CallAdjusted,
   CallTagged,
   BidVoided,
+  WebhookTested,
+  DeliveryReplayed,
 }
 
 const auditFormatters: AuditFormatters<typeof loggedEvents> = {
@@ -52,7 +56,7 @@ const formatEvent = matchEvent<typeof loggedEvents, AuditEntry | null>(auditForm
 const STREAMS: ReadonlySet<string> = new Set([workspace, wallet, blocklist, ledger, activity].map(({ name }) => name))
 
 /** Streams of one record each: its events name the workspace in their metadata. */
-const RECORD_STREAMS: ReadonlySet<string> = new Set([call, auction].map(({ name }) => name))
+const RECORD_STREAMS: ReadonlySet<string> = new Set([call, auction, delivery].map(({ name }) => name))
 
 /** The workspace that an event's stream belongs to. */
 function streamWorkspace({ stream, meta }: RecordedEvent): string | null {

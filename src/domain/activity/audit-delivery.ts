@@ -1,3 +1,4 @@
+import type { deliveryEvents } from '../delivery/delivery.ts'
 import type { webhookConfigEvents } from '../delivery/webhook.ts'
 import { changesBetween } from './activity-changes.ts'
 import { type AuditedRecord, type AuditFormatters, auditEntry, created, updated } from './audit-formatter.ts'
@@ -13,8 +14,10 @@ const record = ({ webhookId, name }: Named) => webhook(webhookId, name)
 /** The words for an endpoint that a person pauses or resumes. */
 const STATUS_ACTIONS = { paused: 'paused', active: 'resumed' } as const
 
+type AuditedEvents = typeof webhookConfigEvents & Pick<typeof deliveryEvents, 'WebhookTested' | 'DeliveryReplayed'>
+
 /** Entries of webhook and pixel endpoints: headers, body templates and secrets are told as changed, never printed. */
-export const deliveryAudit: AuditFormatters<typeof webhookConfigEvents> = {
+export const deliveryAudit: AuditFormatters<AuditedEvents> = {
   WebhookCreated: ({ data: { webhook: made, campaignName, publisherName } }) =>
     created(webhook(made.id, made.name), 'created', 'medium', { ...made, campaignName, publisherName }),
   WebhookChanged: ({ data }) => updated(record(data), data.before, data.after, { action: 'updated' }),
@@ -48,4 +51,19 @@ export const deliveryAudit: AuditFormatters<typeof webhookConfigEvents> = {
   WebhookSecretRotated: ({ data }) => auditEntry(record(data), 'secret_rotated', 'high', 'has a new signing secret.'),
   WebhookDeleted: ({ data }) => auditEntry(record(data), 'deleted', 'high', 'was deleted with its deliveries.'),
   WebhookDeliveriesRemoved: () => null,
+  WebhookTested: ({ data }) => {
+    const { deliveryId, event } = data
+    return auditEntry(
+      record(data),
+      'tested',
+      'low',
+      `was sent a test of ${event}.`,
+      changesBetween(null, { deliveryId }),
+    )
+  },
+  DeliveryReplayed: ({ data }) => {
+    const { deliveryId, n: attempt } = data
+    const changes = changesBetween(null, { deliveryId, attempt })
+    return auditEntry(record(data), 'replayed', 'low', 'was sent a delivery again.', changes)
+  },
 }

@@ -79,6 +79,8 @@ export const webhookConfigEvents = {
 export interface ListeningWebhook extends Webhook {
   /** Since it was created, or resumed. */
   readonly listensSince: string
+  /** When a person last set its status, or made it: failures in a row are counted from then on. */
+  readonly statusSince: string
   /** Since it was paused; null while it is not. */
   readonly pausedSince: string | null
 }
@@ -93,7 +95,7 @@ const updateWebhook = createRecordUpdate<ListeningWebhook, 'webhooks'>('webhooks
 
 export const evolveWebhooks: SliceOf<Webhooks, typeof webhookConfigEvents> = {
   WebhookCreated: (state, { data: { webhook }, meta }) => {
-    const listening = { ...webhook, listensSince: meta.at, pausedSince: null }
+    const listening = { ...webhook, listensSince: meta.at, statusSince: meta.at, pausedSince: null }
     return { ...state, webhooks: state.webhooks.set(webhook.id, listening) }
   },
   WebhookChanged: (state, { data, meta }) =>
@@ -103,6 +105,7 @@ export const evolveWebhooks: SliceOf<Webhooks, typeof webhookConfigEvents> = {
       ...old,
       status: data.to,
       updatedAt: meta.at,
+      statusSince: meta.at,
       listensSince: old.pausedSince === null ? old.listensSince : meta.at,
       pausedSince: data.to === 'paused' ? meta.at : null,
     })),

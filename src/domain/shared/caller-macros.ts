@@ -7,7 +7,8 @@ export interface MacroCaller {
   readonly hash: string | null
 }
 
-const digitsOf = (text: string) => text.replace(/\D/g, '')
+/** The digits of a text, full-width ones too. */
+const digitsOf = (text: string) => text.normalize('NFKC').replace(/\D/g, '')
 /** Digits of a number without its country code, in the form in which tags may contain it. */
 const nanpOf = (e164: string) => digitsOf(e164).slice(-10)
 
