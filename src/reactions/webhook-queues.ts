@@ -1,15 +1,11 @@
-import { LRUCache } from 'lru-cache'
 import { recordAttempt } from '../../commands/delivery/record-attempt.ts'
-import { reportWebhookHealth } from '../../commands/delivery/report-webhook-health.ts'
 import { stopDelivery } from '../../commands/delivery/stop-delivery.ts'
-import { webhookCounters } from '../../projections/delivery/webhook-counters.ts'
 import { planOf } from '../domain/access/plans.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import type { DeliveryState } from '../domain/delivery/delivery.ts'
 import { createDeliveryRequest } from '../domain/delivery/delivery-request.ts'
 import { isInScope, type ListeningWebhook, type Webhook } from '../domain/delivery/webhook.ts'
-import { DELIVERY, WEBHOOK } from '../domain/shared/limits.ts'
-import { collectionOf } from '../kernel/projection.ts'
+import { DELIVERY } from '../domain/shared/limits.ts'
 import { unescapeKeys } from '../kernel/proto-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import { putExchange } from '../ports/delivery-exchanges.ts'
@@ -19,7 +15,8 @@ import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { callerHash } from './ask-bidders.ts'
 import type { EndpointQueue, WaitingDelivery } from './delivery-store.ts'
-import type { Causation, FlowTools } from './tools.ts'
+import type { FlowTools } from './tools.ts'
+import { createWebhookHealth } from './webhook-health.ts'
 import { openWebhookHeaders, signingSecretOf } from './webhook-secrets.ts'
 
 /** What came of a delivery: the receiver answered, or it did not; nothing had to be sent; or nothing may be sent now. */
@@ -44,16 +41,6 @@ interface SenderPorts {
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
   readonly deliveryOf: (workspaceId: string, deliveryId: string) => Promise<DeliveryState | null>
 }
-
-/** Failed requests in a row, as this process has made them: read models lag. */
-interface Health {
-  failures: number
-  /** When a person last set the endpoint's status: then it is counted anew. */
-  readonly since: string
-}
-
-/** Endpoints whose health is remembered. */
-const REMEMBERED = 10_000
 
 const isAccepted = (status: number) => status >= 200 && status < 300
 const isRedirect = (status: number) => status >= 300 && status < 400
@@ -102,27 +89,8 @@ interface PreparedEndpoint {
 /** Creates what sends the deliveries of endpoints. Resolves to null where nothing may be sent: a paused or deleted endpoint. */
 export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue) => Promise<OpenEndpoint | null> {
   const { run, egress, secrets, ops, views, clock, httpsOnly, configuration, deliveryOf } = ports
-  const remembered = new LRUCache<string, Health>({ max: REMEMBERED })
+  const health = createWebhookHealth({ run, views })
   const nowIso = () => new Date(clock.now()).toISOString()
-
-  /** Health of an endpoint: what this process counted, or else what its counters say. */
-  async function healthOf({ id, statusSince: since }: ListeningWebhook): Promise<Health> {
-    const known = remembered.get(id)
-    if (known?.since === since) return known
-    const counted = known ? 0 : (await views.get(collectionOf(webhookCounters), id))?.doc.consecutiveFailures
-    const health = { failures: Number(counted ?? 0), since }
-    remembered.set(id, health)
-    return health
-  }
-
-  /** Counts a request, and tells the workspace when the endpoint became degraded, or is active again. */
-  async function recordHealth(webhook: ListeningWebhook, accepted: boolean, cause: Causation): Promise<void> {
-    const health = await healthOf(webhook)
-    health.failures = accepted ? 0 : health.failures + 1
-    const { failures } = health
-    const isNews = webhook.status === 'degraded' ? accepted : failures >= WEBHOOK.degradedAfter
-    if (isNews) await run(reportWebhookHealth, { webhookId: webhook.id, failures }, cause)
-  }
 
   function prepare(workspaceId: string, webhook: ListeningWebhook): PreparedEndpoint {
     const { id, kind, method, url, bodyTemplate, secret } = webhook
@@ -183,7 +151,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
       error: problemOf(response),
     }
     await run(recordAttempt, { deliveryId, ...made }, cause)
-    await recordHealth(webhook, accepted, cause)
+    await health.record(webhook, accepted, cause)
     return response.ok ? 'answered' : 'silent'
   }
 
@@ -191,7 +159,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
     const first = (await configuration(workspaceId)).webhooks.get(id)
     if (!first || first.status === 'paused') return null
     // Read before an attempt is recorded: the read model would count it, and so would this process.
-    await healthOf(first)
+    await health.begin(first)
     let prepared = prepare(workspaceId, first)
     return {
       async send({ id: deliveryId, n }) {

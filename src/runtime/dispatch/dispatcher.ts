@@ -7,7 +7,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { type Claimant, claimWork } from '../ownership/claims.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { startRunLoop } from '../run-loop.ts'
-import { type DueItem, type Receiver, runPass, type Trust } from './queue-pass.ts'
+import { type DueItem, type Receiver, runPass } from './queue-pass.ts'
+import { newQueueState, type QueueState, rowsToRead, unsentItems } from './queue-state.ts'
 import { createSlots } from './slots.ts'
 
 /** A queue with something that waits. */
@@ -61,34 +62,6 @@ const RETRY_MS = 1_000
 const FAILURE: BackOff = { firstMs: 250, maxMs: 15_000 }
 const ITEM_FAILURE: BackOff = { firstMs: 1_000, maxMs: 300_000 }
 
-/** What this process knows of a queue. */
-interface QueueState {
-  readonly trust: Trust
-  /** Version at which nothing more was due before `nextAt` (ms since the epoch). */
-  version: number
-  nextAt: number
-  /** Looks in a row at this version that found nothing due. */
-  idleLooks: number
-  /** End of the time (ms since the epoch) for which a silent receiver is set aside. */
-  asideUntil: number
-  failures: number
-  /** Attempts that were made, by item, while rows do not show them. */
-  readonly sent: Map<string, number>
-  /** Items that could not be sent: how often, and until when (ms since the epoch) they are left alone. */
-  readonly held: Map<string, { readonly times: number; readonly until: number }>
-}
-
-const newState = (): QueueState => ({
-  trust: { isProven: false },
-  version: -1,
-  nextAt: 0,
-  idleLooks: 0,
-  asideUntil: 0,
-  failures: 0,
-  sent: new Map(),
-  held: new Map(),
-})
-
 /** Group of the lanes of a dispatcher. */
 export const DISPATCH = 'dispatch'
 
@@ -111,17 +84,6 @@ export function runDispatcher(options: {
   const states = new LRUCache<string, QueueState>({ max: REMEMBERED })
   const running = new Map<string, Promise<void>>()
 
-  /** What is due and has not been sent since its row was written. */
-  async function dueItems(queue: WaitingQueue, state: QueueState): Promise<readonly DueItem[]> {
-    const { sent, held } = state
-    const now = clock.now()
-    const rows = await ports.due(queue, now, limits.pass + sent.size + held.size)
-    const shown = new Set(rows.map(({ id }) => id))
-    for (const known of [sent, held]) for (const id of known.keys()) if (!shown.has(id)) known.delete(id)
-    for (const { id, n } of rows) if ((sent.get(id) ?? n) < n) sent.delete(id)
-    return rows.filter(({ id }) => !sent.has(id) && (held.get(id)?.until ?? 0) <= now).slice(0, limits.pass)
-  }
-
   /**
    * When a queue in which nothing is due is looked at again (ms since the epoch): when its next item is due, and in between less
    * and less often, as rows may follow the version later.
@@ -135,7 +97,11 @@ export function runDispatcher(options: {
 
   /** One pass. Resolves to whether another may follow at once. */
   async function pass(queue: WaitingQueue, state: QueueState): Promise<boolean> {
-    const items = await dueItems(queue, state)
+    const now = clock.now()
+    const items = unsentItems(state, await ports.due(queue, now, rowsToRead(state, limits.pass)), now).slice(
+      0,
+      limits.pass,
+    )
     if (items.length === 0) {
       state.nextAt = await nextLook(queue, state)
       return false
@@ -184,7 +150,7 @@ export function runDispatcher(options: {
 
   function start(queue: WaitingQueue): void {
     if (running.has(queue.id)) return
-    const state = states.get(queue.id) ?? newState()
+    const state = states.get(queue.id) ?? newQueueState()
     states.set(queue.id, state)
     const now = clock.now()
     if (state.asideUntil > now || (state.nextAt > now && state.version === queue.version)) return
