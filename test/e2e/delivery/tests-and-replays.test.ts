@@ -40,16 +40,16 @@ const { change, log, replay } = webhooks
 
 /** What the receiver answers to a path, 200 at first; `hold`: nothing, until `release`. */
 const modes = new Map<string, number | 'hold'>()
-const held = new Map<string, (() => void)[]>()
+const held = new Map<string, ((status: number) => void)[]>()
 const answer: ReceiverAnswer = (response, request, n) => {
+  const respond = (status: number) => answerWith(status, 'Received.', { 'x-answer': 'yes' })(response, request, n)
   const mode = modes.get(request.path) ?? 200
-  if (mode === 'hold')
-    held.set(request.path, [...(held.get(request.path) ?? []), () => answerWith(200)(response, request, n)])
-  else answerWith(mode, 'Received.', { 'x-answer': 'yes' })(response, request, n)
+  if (mode === 'hold') held.set(request.path, [...(held.get(request.path) ?? []), respond])
+  else respond(mode)
 }
-function release(path: string): void {
-  modes.set(path, 200)
-  for (const respond of held.get(path) ?? []) respond()
+function release(path: string, status = 200): void {
+  modes.set(path, status)
+  for (const respond of held.get(path) ?? []) respond(status)
   held.delete(path)
 }
 
@@ -119,7 +119,7 @@ const numbersOf = (entry: Json): readonly number[] => entry.attempts.map(({ n }:
 
 describe('POST /api/tracking/webhooks/:id/test', () => {
   it('in a workspace without calls sends the sample of call.completed, marked as a test', async () => {
-    const { id, path } = await open({}, 200, quiet)
+    const { id, path } = await open({}, 'hold', quiet)
     const entry = await quiet.test(id)
     expect(entry).toEqual({
       id: expect.stringMatching(UUID),
@@ -134,6 +134,7 @@ describe('POST /api/tracking/webhooks/:id/test', () => {
       nextAttemptAt: expect.stringMatching(INSTANT),
       attempts: [],
     })
+    release(path)
     const [request] = await untilGot(path, 1)
     const envelope = envelopeOf(request ?? expect.fail())
     expect(Object.keys(envelope)).toEqual(['id', 'event', 'createdAt', 'data', 'test'])
@@ -392,7 +393,9 @@ describe('POST /api/tracking/webhook-deliveries/:id/replay', () => {
     const { id, path } = endpoint
     const entry = await failed(endpoint)
     expect(numbersOf(entry)).toEqual([1, 2, 3, 4])
+    modes.set(path, 'hold')
     expect(await replayed(entry.id)).toMatchObject({ state: 'queued', nextAttemptAt: expect.stringMatching(INSTANT) })
+    release(path, 500)
     expect(await attempted(id, entry.id, 5)).toMatchObject({ state: 'failed', nextAttemptAt: null })
     modes.set(path, 200)
     await replayed(entry.id)
@@ -418,8 +421,9 @@ describe('POST /api/tracking/webhook-deliveries/:id/replay', () => {
     const endpoint = await open({}, 500)
     const { id: deliveryId } = await webhooks.test(endpoint.id)
     await attempted(endpoint.id, deliveryId, 2)
-    modes.set(endpoint.path, 200)
+    modes.set(endpoint.path, 'hold')
     expect(await replayed(deliveryId)).toMatchObject({ state: 'queued' })
+    release(endpoint.path)
     expect(numbersOf(await attempted(endpoint.id, deliveryId, 3))).toEqual([1, 2, 3])
   })
 
