@@ -18,13 +18,23 @@ import { defineWriteRoute, recordRoute, type Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
 const REQUEST_ID_BYTES = 16
-const CORE_STATUS = { 'call.unrouted': 'rejected' } as const
+/** What of a call depends on how far it is: in a test it is as far as the event says. */
+const PROGRESS = ['status', 'answeredAt', 'endedAt', 'talkSeconds', 'converted', 'revenueCents', 'payoutCents'] as const
+/** Events that fire when a call is over. */
+const FINAL: ReadonlySet<WebhookEventName> = new Set(['call.completed', 'call.converted'])
 
 /** The workspace's newest call as payloads show it; null when it has none. */
 async function newestCall(tools: WriteTools, workspaceId: string) {
   const page = { filter: { workspaceId }, sort: { startedMs: -1 }, limit: 1, fields: ['startedMs'] } as const
   const [newest] = await tools.views.find(collectionOf(callLog), page)
   return newest ? payloadCoreOf(await readCallHistory(tools.readStream, workspaceId, newest.id)) : null
+}
+
+/** The fields of a sample that a test keeps: what its event lacks, and how far the call is. */
+function keptOf(sample: object, event: WebhookEventName): object {
+  if (FINAL.has(event)) return {}
+  const kept: ReadonlySet<string> = new Set(PROGRESS)
+  return Object.fromEntries(Object.entries(sample).filter(([key, value]) => value === null || kept.has(key)))
 }
 
 /** The payload of a test: the sample, about the workspace's newest call where it has one. */
@@ -35,8 +45,7 @@ async function testData(tools: WriteTools, workspaceId: string, event: WebhookEv
     return { ...sample, agencyId: workspaceId, agencyName: agency?.name ?? '' }
   }
   const core = await newestCall(tools, workspaceId)
-  const status = event === 'call.unrouted' ? { status: CORE_STATUS[event] } : {}
-  return core ? { ...sample, ...core, ...status } : sample
+  return core ? { ...sample, ...core, ...keptOf(sample, event) } : sample
 }
 
 const byId = recordRoute('webhooks')

@@ -124,8 +124,9 @@ const records = matchEvent<RecordEvents, string | readonly string[]>({
   WebhookCreated: ({ data: { webhook } }) => webhook.id,
   WebhookChanged: ({ data: { webhookId } }) => webhookId,
   WebhookStatusChanged: ({ data: { webhookId } }) => webhookId,
-  WebhookDegraded: ({ data: { webhookId } }) => webhookId,
-  WebhookRecovered: ({ data: { webhookId } }) => webhookId,
+  // The health of an endpoint, as a target's, is none of its configuration.
+  WebhookDegraded: () => [],
+  WebhookRecovered: () => [],
   WebhookSecretRotated: ({ data: { webhookId } }) => webhookId,
   WebhookDeleted: () => [],
   WebhookDeliveriesRemoved: () => [],

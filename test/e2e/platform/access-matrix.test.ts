@@ -116,6 +116,7 @@ const EDITS: Readonly<Record<string, Json>> = {
   'change-routing-key': { label: 'Changed' },
   'change-user': { role: 'member' },
   'change-vertical': { active: false },
+  'change-webhook': { note: 'Changed' },
   'change-workspace': { name: 'Changed' },
   'administer-workspace': { name: 'Changed again' },
 }

@@ -53,6 +53,9 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   const bidder = { name: 'Furnished bidder', latencyMs: 0, bidCents: 100, destination: destinationE164 }
   const { url } = await requireSuccess(ask, 'POST', '/api/sandbox/bidders', bidder)
   const receiver = await requireSuccess(ask, 'POST', '/api/sandbox/receivers', {})
+  const endpoint = { name: 'Furnished webhook', url: receiver.url, eventPattern: '*' }
+  const { webhook } = await post('webhooks', endpoint)
+  const { delivery } = await post(`webhooks/${webhook.id}/test`)
   const auction = await createAuction(baseUrl, tenant, ask, url)
   return {
     buyers: buyer.id,
@@ -70,6 +73,8 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     invitations: invitation.id,
     calls: placed.callId,
     load: load.id,
+    webhooks: webhook.id,
+    'webhook-deliveries': delivery.id,
     receivers: receiver.id,
     in: receiver.id,
     bid: url.slice(url.lastIndexOf('/') + 1),
