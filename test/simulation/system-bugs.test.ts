@@ -12,6 +12,8 @@ test.each([
   [bugs.forgottenReservation, /had \d+ calls at once, over|took \d+ calls in/],
   [bugs.claimedTwice, /claimed the offer of \S+ which \S+ has claimed already/],
   [bugs.settledTwice, /CallSettled of call-\S+ happened twice/],
+  [bugs.firedTwice, /was queued for \S+ once too often/],
+  [bugs.unrecordedAttempt, /Attempt 1 of req_\w+ \(\S+\) to \S+ is not in the log/],
   [bugs.lostRelease, /is open in the ledger|has \d+ live/],
 ])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {
   let found: SimulationRun | null = null

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { DELIVERY } from '../../src/domain/shared/limits.ts'
+import { WITHOUT_FAULTS } from '../support/simulation/profile.ts'
 import { runSystem } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf, runSeeds } from './system.ts'
@@ -6,6 +8,8 @@ import { replayOf, runSeeds } from './system.ts'
 /** `SEEDS=` and `SEED=` select other runs. A failing one is traced by `npx node test/simulation/system.ts --seed 7`. */
 const SEEDS = Number(process.env.SEEDS ?? 500)
 const FROM = Number(process.env.SEED ?? 1)
+/** Runs in which one process does everything. */
+const ORDERED_SEEDS = 6
 const LIMIT_MS = 120_000 + SEEDS * 1_000
 
 describe('the whole system in simulated time under faults', () => {
@@ -24,6 +28,10 @@ describe('the whole system in simulated time under faults', () => {
       posts: 0,
       wonCalls: 0,
       expired: 0,
+      queued: 0,
+      delivered: 0,
+      retried: 0,
+      undelivered: 0,
     }
     await runSeeds({ from: FROM, count: SEEDS }, null, (run) => {
       if (run.violations.length > 0) failed.push(replayOf(run))
@@ -40,11 +48,26 @@ describe('the whole system in simulated time under faults', () => {
       seen.posts += count('OfferReserved')
       seen.wonCalls += count('OfferClaimed')
       seen.expired += count('OfferExpired')
+      seen.queued += count('DeliveryQueued')
+      const attempts = run.events.filter(({ type }) => type === 'DeliveryAttempted').map(({ data }) => Object(data))
+      seen.delivered += attempts.filter(({ accepted }) => accepted).length
+      seen.retried += attempts.filter(({ n }) => n > 1).length
+      seen.undelivered += attempts.filter(({ n, accepted }) => n === DELIVERY.attempts && !accepted).length
       return failed.length >= 5
     })
     expect(failed).toEqual([])
     // A simulation in which nothing happens would find nothing.
     for (const [what, count] of Object.entries(seen)) expect([what, count > SEEDS / 4]).toEqual([what, true])
+  })
+
+  test('queues the events of each call for each endpoint in their order while nothing fails', async () => {
+    const world = await buildSimulatedWorld()
+    const profile = { ...WITHOUT_FAULTS, processes: 1, endpoints: true }
+    for (let seed = 1; seed <= ORDERED_SEEDS; seed += 1) {
+      const run = await runSystem(world, { seed, profile })
+      expect(run.violations).toEqual([])
+      expect(run.events.some(({ type }) => type === 'DeliveryQueued')).toBe(true)
+    }
   })
 
   test('gives the same events for the same seed', async () => {

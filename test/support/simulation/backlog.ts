@@ -1,3 +1,4 @@
+import { deliveries } from '../../../projections/delivery/deliveries.ts'
 import { reactions } from '../../../src/main/platform-effects.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
@@ -10,7 +11,8 @@ import {
 import { coverageOf, lowestOf } from '../../../src/runtime/projections/coverage.ts'
 import { readReactionPositions } from '../../../src/runtime/reactions/reaction-checkpoint.ts'
 import type { Oracle } from '../oracle/oracle.ts'
-import { type CodeVersion, simulatedOf } from './code-version.ts'
+import type { CodeVersion } from './code-version.ts'
+import type { SharedPorts } from './process-ports.ts'
 
 /** The work that a simulated system has left to do. */
 export interface Backlog {
@@ -18,7 +20,7 @@ export interface Backlog {
   readonly behind: readonly string[]
   /** Whether any call has work left to do. */
   readonly open: boolean
-  /** The instant (ms) of the next scheduled job; null when there is none. */
+  /** The instant (ms) of the next scheduled job, or attempt of a delivery; null when there is none. */
   readonly nextDue: number | null
   /** When to look again (ms) where nothing but the builds of a version that has left is to be dropped; null otherwise. */
   readonly cleansAt: number | null
@@ -36,16 +38,30 @@ async function unreadBuilds(views: ReadStore, { projections }: CodeVersion): Pro
   })
 }
 
+/** When the next attempt of a delivery is due (ms); null when none waits. */
+async function nextAttemptAt(views: ReadStore, { projections }: CodeVersion): Promise<number | null> {
+  const collection = (await readActiveCollections(views, projections)).get(deliveries.name)
+  if (!collection) return null
+  const [row] = await views.find(collection, { filter: { dueMs: { $gt: 0 } }, sort: { dueMs: 1 }, limit: 1 })
+  return row ? Number(row.doc.dueMs) : null
+}
+
 /** Reads the backlog from the stores while all processes are idle. */
 export async function backlogOf(
-  stores: { readonly log: EventLog; readonly ops: OperationalStore; readonly views: ReadStore },
+  stores: {
+    readonly log: EventLog
+    readonly ops: OperationalStore
+    readonly views: ReadStore
+    readonly simulated: SharedPorts['simulated']
+  },
   code: CodeVersion,
   oracle: Pick<Oracle, 'open'>,
   now: number,
 ): Promise<Backlog> {
   const { log, ops, views } = stores
+  const simulated = stores.simulated(code)
   const head = await log.head()
-  const projected = await readActivePositions(views, simulatedOf(code))
+  const projected = await readActivePositions(views, simulated)
   const reacted = reactions.map(async ({ name }) => {
     const checkpoints = [...(await readReactionPositions(ops, name, now))].map(([lane, { position }]) => [
       lane,
@@ -54,7 +70,7 @@ export async function backlogOf(
     return [name, lowestOf(coverageOf(Object.fromEntries(checkpoints), name)).position] as const
   })
   const positions = [
-    ...simulatedOf(code).map(({ name }) => [name, projected.get(name) ?? -1] as const),
+    ...simulated.map(({ name }) => [name, projected.get(name) ?? -1] as const),
     ...(await Promise.all(reacted)),
   ]
   const lagging = positions.flatMap(([name, position]) =>
@@ -64,7 +80,9 @@ export async function backlogOf(
   const behind = [...lagging, ...unread]
   const timers = (await readActiveCollections(views, code.projections)).get('timers')
   const [row] = timers ? await views.find(timers, { filter: {}, sort: { dueAt: 1 }, limit: 1 }) : []
-  const nextDue = row ? Number(row.doc.dueAt) : null
+  const due = [row && Number(row.doc.dueAt), await nextAttemptAt(views, code)]
+  const instants = due.filter((instant) => typeof instant === 'number')
+  const nextDue = instants.length === 0 ? null : Math.min(...instants)
   const cleansAt = lagging.length === 0 && unread.length > 0 ? now + CLEANING_MS : null
   const open = behind.length === 0 && oracle.open(now).length > 0
   return { behind, open, nextDue, cleansAt }

@@ -1,11 +1,16 @@
 import { reserveOffer } from '../../../commands/auctions/reserve-offer.ts'
 import { settleCall } from '../../../commands/calls/settle-call.ts'
+import { queueDelivery } from '../../../commands/delivery/queue-delivery.ts'
+import { recordAttempt } from '../../../commands/delivery/record-attempt.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { routeCall } from '../../../commands/routing/route-call.ts'
 import type { WorkspaceState } from '../../../src/domain/configuration/workspace.ts'
 import { type LedgerState, releaseReservation } from '../../../src/domain/routing/ledger.ts'
+import { derivedId } from '../../../src/kernel/derived-id.ts'
+import { sha256 } from '../../../src/kernel/sha256.ts'
 import { createWindowedMap } from '../../../src/kernel/windowed-map.ts'
+import type { NumberTools } from '../../../src/reactions/number-orders.ts'
 import type { Bug } from './process.ts'
 
 /** The configuration with the daily caps of all targets removed. */
@@ -56,6 +61,26 @@ const settleAgain: typeof settleCall = {
   decide: (input, state, context) => settleCall.decide(input, state && { ...state, settled: null }, context),
 }
 
+/** An event that is fired by another process than the one that appended it has other ids. */
+function withOwnIds(tools: NumberTools): NumberTools {
+  return {
+    ...tools,
+    run: (command, input, cause) => {
+      if (command.name !== queueDelivery.name) return tools.run(command, input, cause)
+      const queued = queueDelivery.input.parse(input)
+      const { webhookId, event, data } = queued
+      const again = sha256(JSON.stringify([event, data]))
+      const ids = { requestId: `req_${again.slice(0, 32)}`, deliveryId: derivedId(`${again} ${webhookId}`) }
+      return tools.run(command, { ...queued, ...ids }, cause)
+    },
+  }
+}
+
+const recordAnswered: typeof recordAttempt = {
+  ...recordAttempt,
+  decide: (input, state, context) => (input.status === 0 ? [] : recordAttempt.decide(input, state, context)),
+}
+
 /** Seeded bugs of the kind that the simulation must find. A settlement and a release go wrong under faults only. */
 export const bugs = {
   /** A claim checks every cap of a target except the daily one. */
@@ -91,5 +116,15 @@ export const bugs = {
       run: async (command, input, cause) =>
         command.name === releaseCall.name ? null : tools.run(command, input, cause),
     }),
+  },
+  /** The ids of a delivery follow from who fires it. */
+  firedTwice: {
+    name: 'an event that is fired twice under two ids',
+    recovery: withOwnIds,
+  },
+  /** A request that was not answered is not recorded. */
+  unrecordedAttempt: {
+    name: 'an attempt that is not recorded',
+    commands: { 'record-attempt': recordAnswered },
   },
 } satisfies Readonly<Record<string, Bug>>

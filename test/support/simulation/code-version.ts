@@ -1,5 +1,6 @@
 import { auction } from '../../../src/domain/auctions/auction.ts'
 import { call } from '../../../src/domain/calls/call.ts'
+import { delivery } from '../../../src/domain/delivery/delivery.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
@@ -126,10 +127,14 @@ export const nextCode: CodeVersion = {
   views: (store) => withOwnDocuments(store, true, nextName),
 }
 
-/** The read models of calls, pings, counters and money. Those of configuration alone need no simulation. */
-export function simulatedOf({ projections: all }: Pick<CodeVersion, 'projections'>): readonly AnyProjection[] {
+/** The read models of calls, pings, counters and money; where there are endpoints, of deliveries too. Those of configuration alone need no simulation. */
+export function simulatedOf(
+  { projections: all }: Pick<CodeVersion, 'projections'>,
+  { endpoints }: { readonly endpoints: boolean },
+): readonly AnyProjection[] {
+  const simulated = [ledger, call, wallet, auction, ...(endpoints ? [delivery] : [])]
   return all.filter(({ events }) =>
-    [ledger, call, wallet, auction].some((entity) => Object.keys(entity.events).some((type) => type in events)),
+    simulated.some((entity) => Object.keys(entity.events).some((type) => type in events)),
   )
 }
 

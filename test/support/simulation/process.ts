@@ -1,7 +1,10 @@
 import { pino } from 'pino'
 import { recordArrival } from '../../../commands/calls/record-arrival.ts'
+import { queueDelivery } from '../../../commands/delivery/queue-delivery.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { delivery } from '../../../src/domain/delivery/delivery.ts'
+import { WEBHOOK } from '../../../src/domain/shared/limits.ts'
 import { sleep } from '../../../src/kernel/async/sleep.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { Refusal } from '../../../src/kernel/refusal.ts'
@@ -11,11 +14,14 @@ import { runWorkers } from '../../../src/main/workers.ts'
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
 import type { CommandContext, CommandResult } from '../../../src/ports/command-handler.ts'
 import { START } from '../../../src/ports/event-log.ts'
+import type { Secrets } from '../../../src/ports/secrets.ts'
 import { createBidders } from '../../../src/reactions/ask-bidders.ts'
 import { createWinConfirmer } from '../../../src/reactions/confirm-win.ts'
+import { createDeliveryStore } from '../../../src/reactions/delivery-store.ts'
 import type { NumberTools } from '../../../src/reactions/number-orders.ts'
 import { createOffers } from '../../../src/reactions/offers.ts'
 import type { AuctionPorts } from '../../../src/reactions/tools.ts'
+import { createEndpointOpener } from '../../../src/reactions/webhook-queues.ts'
 import { withColumns } from '../../../src/runtime/columns/column-store.ts'
 import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
 import { POOLS } from '../../../src/runtime/ownership/leases.ts'
@@ -28,10 +34,9 @@ import { withExpiredHidden } from '../../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRunner } from '../../../src/runtime/queries/query-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { lookUpIn } from '../fixtures/look-up-in.ts'
-import { noDeliveries } from '../fixtures/no-deliveries.ts'
 import { createSimulatedEgress } from './bidders.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
-import { type CodeVersion, simulatedOf } from './code-version.ts'
+import type { CodeVersion } from './code-version.ts'
 import { openPorts, type SharedPorts } from './process-ports.ts'
 import { createPublisherDesk, type PublisherDesk } from './publisher-desk.ts'
 import { processClock } from './time.ts'
@@ -78,8 +83,8 @@ const withBug = (writer: StreamWriter, bug: Bug | null): StreamWriter => ({
   handle: (command, input, call) => writer.handle(bug?.commands?.[command.name] ?? command, input, call),
 })
 
-/** Commands of the first step after a call was decided on, and of the last after it ended. */
-const POISONED: ReadonlySet<string> = new Set([recordArrival, releaseCall].map(({ name }) => name))
+/** Commands of the first step after a call was decided on, of the last after it ended, and of telling endpoints of it. */
+const POISONED: ReadonlySet<string> = new Set([recordArrival, releaseCall, queueDelivery].map(({ name }) => name))
 
 const callOf = (input: unknown) => Object(input).callId ?? Object(input).arrival?.callId
 
@@ -98,8 +103,13 @@ const MARK_EVERY = 32
 /** Limits so low that every run makes, merges and drops segments. */
 const SMALL_COLUMNS = { memoryBytes: 32_768, segmentRows: 8, mergeRows: 4, pageRows: 3 }
 
-/** Bidders of the simulation have no headers to open. */
-const SECRETS = { unseal: (sealed: string) => sealed, mac: (purpose: string, text: string) => `${purpose} ${text}` }
+/** Nothing is sealed in the simulation. */
+const SECRETS: Secrets = {
+  seal: (text) => text,
+  unseal: (sealed) => sealed,
+  mac: (purpose, text) => `${purpose} ${text}`,
+  derive: (purpose) => purpose,
+}
 
 interface ProcessOptions {
   readonly name: string
@@ -124,7 +134,12 @@ export function startProcess(
   let stillUntil = 0
   const clock = processClock(ports.agenda, { alive: () => alive, stillUntil: () => stillUntil }, skewMs)
   const random = simulatedRandom(seed, clock)
-  const { log, ops, store, carrier } = openPorts(ports, owner, () => alive)
+  const { log, ops, store, carrier, receivers } = openPorts(ports, owner, {
+    name,
+    isAlive: () => alive,
+    hasStoodStill: () => stillUntil > 0,
+    clock,
+  })
   const parts = { specs: code.columns, files: ports.files, clock, random, limits: SMALL_COLUMNS }
   const stored = withActiveBuilds(withColumns(store, parts), clock)
   const views = code.views(withExpiredHidden(stored, code.projections, clock))
@@ -140,13 +155,24 @@ export function startProcess(
   }
   const flow: PlatformEffects = createPlatformEffects({
     log,
-    deliveries: noDeliveries,
+    deliveries: createDeliveryStore({ views, ops, clock }),
     auctions,
     writer,
     carrier: () => carrier,
     clock,
     claims: { ops, owner: member },
     onFailure: () => undefined,
+  })
+  const openEndpoint = createEndpointOpener({
+    run: flow.tools.run,
+    egress: receivers,
+    secrets: SECRETS,
+    ops,
+    views,
+    clock,
+    httpsOnly: false,
+    configuration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs),
+    deliveryOf: (workspaceId, deliveryId) => writer.stateOf(delivery, deliveryId, workspaceId),
   })
   const positions = createCheckpointTracker(clock)
   const stop = new AbortController()
@@ -157,7 +183,7 @@ export function startProcess(
       log,
       store,
       ownership: createOwnership({ ops, clock, owner: member, pool: POOLS.projections }),
-      projections: simulatedOf(code),
+      projections: ports.simulated(code),
       shards,
       upcasts: code.upcasts,
       clock,
@@ -169,7 +195,7 @@ export function startProcess(
       },
     }),
     workers: runWorkers({
-      openEndpoint: async () => null,
+      openEndpoint,
       log,
       ops,
       views,

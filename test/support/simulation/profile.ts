@@ -1,5 +1,6 @@
 import type { CallerBehaviour } from './carrier-lines.ts'
 import type { Chance } from './chance.ts'
+import type { ReceiverBehaviour } from './receivers.ts'
 
 /** The fault profile of a run. Probabilities are per port call, per notice or per choice. */
 export interface Profile {
@@ -42,12 +43,23 @@ export interface Profile {
   readonly skewMs: number
   readonly atomic: boolean
   readonly callers: CallerBehaviour
+  /** Whether the workspace has endpoints, and how their receivers behave. */
+  readonly endpoints: boolean
+  readonly receivers: ReceiverBehaviour
 }
+
+/** What a run leaves out in which processes work in time. */
+const TIMELY = { stalls: 0, timeMoves: 0, skewMs: 0, timeStepsMs: [500, 2_000] } satisfies Partial<Profile>
+/** Time moves by less than this at once (ms) in a timely run: claims are prolonged meanwhile. */
+const TIMELY_STEP_MS = 5_000
 
 /** Draws the profile of a run. One in eight runs has no faults, as a control. */
 export function profileFrom(chance: Chance): Profile {
   const calm = chance.odds(0.125)
   const some = (most: number) => (calm || chance.odds(0.3) ? 0 : chance.between(1, 100) * (most / 100))
+  const endpoints = chance.odds(0.2)
+  // Half of the runs with endpoints are timely, so that their requests are judged one by one.
+  const timely = endpoints && chance.odds(0.5)
   return {
     processes: chance.among([1, 2, 2, 2, 3]),
     calls: chance.between(3, 8),
@@ -88,6 +100,15 @@ export function profileFrom(chance: Chance): Profile {
       answers: chance.among([0.3, 0.6, 0.9]),
     },
     shards: chance.among([[1], [1], [4], [1, 4, 2], [4, 1], [2, 8]]),
+    endpoints,
+    receivers: calm
+      ? { fails: 0, silent: 0, breaks: 0 }
+      : chance.among([
+          { fails: 0.05, silent: 0.02, breaks: 0.05 },
+          { fails: 0.4, silent: 0, breaks: 0.2 },
+          { fails: 0.1, silent: 0.15, breaks: 0 },
+        ]),
+    ...(timely && TIMELY),
   }
 }
 
@@ -108,3 +129,13 @@ export const WITHOUT_FAULTS = {
   timeMoves: 0,
   skewMs: 0,
 } satisfies Partial<Profile>
+
+/** Whether processes work in time, by clocks that agree. */
+export function isTimely({ stalls, timeMoves, skewMs, timeStepsMs }: Profile): boolean {
+  return stalls === 0 && timeMoves === 0 && skewMs === 0 && Math.max(...timeStepsMs) <= TIMELY_STEP_MS
+}
+
+/** Whether nothing of a run fails but what its receivers answer. */
+export function isFaultless(profile: Profile): boolean {
+  return Object.keys(WITHOUT_FAULTS).every((name) => profile[name as keyof typeof WITHOUT_FAULTS] === 0)
+}

@@ -1,13 +1,17 @@
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { SeenAnswer } from '../oracle/offers-at-hand.ts'
 import type { Chance } from './chance.ts'
 import type { Profile } from './profile.ts'
 import type { PortName } from './steps.ts'
 import type { Agenda } from './time.ts'
-import type { SimulatedWorld } from './world.ts'
+import type { SimulatedEndpoint, SimulatedWorld } from './world.ts'
 
 /** What the parts of a run share. */
 export interface RunContext {
   readonly world: SimulatedWorld
+  /** The events of the configuration. */
+  readonly configured: readonly RecordedEvent[]
+  readonly endpoints: readonly SimulatedEndpoint[]
   readonly chance: Chance
   readonly profile: Profile
   readonly agenda: Agenda

@@ -9,7 +9,7 @@ import type { PortName } from './steps.ts'
 import { someAction, someCaller } from './user-actions.ts'
 import { simulatedCommandCall } from './world.ts'
 
-const PORTS: readonly PortName[] = ['log', 'ops', 'views', 'carrier']
+const PORTS: readonly PortName[] = ['log', 'ops', 'views', 'carrier', 'network']
 const OUTAGES_MS = [500, 5_000, 60_000]
 /** How long (ms) a process stands still: too short to be taken for dead, and longer than that. */
 const STALLS_MS = [1_000, 6_000, 30_000]

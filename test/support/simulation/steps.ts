@@ -2,9 +2,12 @@ import type { Fault } from '../faults/with-faults.ts'
 import type { Chance } from './chance.ts'
 
 /** What happens to a pending call: it is done, or meets a fault; `gone` means that it never happens. */
-export type Fate = Exclude<Fault, Promise<unknown>> | 'done' | 'gone'
+export type Fate = Met | 'done' | 'gone'
 
-export type PortName = 'log' | 'ops' | 'views' | 'carrier'
+/** The fault that a call meets when it is its turn. */
+export type Met = Exclude<Fault, Promise<unknown>>
+
+export type PortName = 'log' | 'ops' | 'views' | 'carrier' | 'network'
 
 /** A call of a process to a port, waiting for its turn. */
 export interface PendingCall {
@@ -19,7 +22,7 @@ export interface PendingCall {
 /** The pending calls of all processes. */
 export interface PendingCalls {
   /** Adds a call; resolves with its fault once it is its turn. */
-  readonly turn: (owner: object, port: PortName, name: string) => Promise<Fault | undefined>
+  readonly turn: (owner: object, port: PortName, name: string) => Promise<Met | undefined>
   readonly count: () => number
   /** Removes one call at random, of a process that does not stand still; null when there is none. */
   readonly draw: (chance: Chance, isStill: (owner: object) => boolean) => PendingCall | null

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { reactions } from '../../../src/main/platform-effects.ts'
 import { createStoreIdentity } from '../../../src/runtime/columns/store-identity.ts'
 import { listParked, requestAction } from '../../../src/runtime/reactions/parked-streams.ts'
+import { beginReaction } from '../../../src/runtime/reactions/reaction-checkpoint.ts'
+import { reactionLanes } from '../../../src/runtime/reactions/reaction-lane.ts'
 
 import { flushEventLoop } from '../memory/clock.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
@@ -14,12 +17,13 @@ import { backlogOf } from './backlog.ts'
 import { createSimulatedCarrier } from './carrier.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
 import { createCluster, type Retry } from './cluster.ts'
-import { asCurrent, currentCode, nextCode } from './code-version.ts'
+import { asCurrent, type CodeVersion, currentCode, nextCode, simulatedOf } from './code-version.ts'
 import { createNoticeDelivery } from './notices.ts'
 import { type CrashAt, createFates } from './pending-call-fates.ts'
 import type { Bug } from './process.ts'
 import type { SharedPorts } from './process-ports.ts'
-import { type Profile, profileFrom } from './profile.ts'
+import { isFaultless, isTimely, type Profile, profileFrom } from './profile.ts'
+import { createReceivers } from './receivers.ts'
 import { isUnavailable, type RunContext, runAfter } from './run-context.ts'
 import { scheduleRun } from './schedule.ts'
 import { createPendingCalls } from './steps.ts'
@@ -28,10 +32,12 @@ import { scheduleUpgrade, type UpgradeAnswers } from './upgrade.ts'
 import { SIMULATED_START, type SimulatedWorld } from './world.ts'
 
 /** A run that takes more port calls than this does not come to an end. */
-const MOST_STEPS = 20_000
+const MOST_STEPS = 40_000
 /** Idle checks in a row that end a run. An open call needs more of them, until the leases of dead processes expire. */
 const IDLE_CHECKS = 12
 const IDLE_CHECKS_WITHOUT_OPEN_CALL = 3
+/** Work that is overdue for so long (ms) is not done any more: far longer than clocks differ. */
+const OVERDUE_MS = 900_000
 /** How far (ms) time moves while only late events are left. */
 const WAIT_MS = 2_500
 /** How often (ms), and how many times, an operator looks at parked streams after the faults. */
@@ -77,9 +83,9 @@ function digestOf(events: readonly RecordedEvent[]): string {
 
 /** The stores, processes and carrier of a run. */
 function openRun(context: RunContext, { seed, bug = null, dyingAt = null, upgrade = false }: RunOptions) {
-  const { profile, chance, agenda, world } = context
+  const { profile, chance, agenda, world, configured, endpoints } = context
   const steps = createPendingCalls()
-  const [log, ops] = [createMemoryLog(world.events), createMemoryOperationalStore()]
+  const [log, ops] = [createMemoryLog(configured), createMemoryOperationalStore()]
   const views = createMemoryReadStore({ atomic: profile.atomic })
   // A query may be the first to need it, at the end of the run, when no write gets its turn any more.
   void createStoreIdentity(views, { seed: () => seed })()
@@ -99,7 +105,22 @@ function openRun(context: RunContext, { seed, bug = null, dyingAt = null, upgrad
       if (!(context.faulty && chance.odds(profile.ignoredCommands))) await method(command)
     }
   const commands = { dial: withIgnored(carrier.commands.dial), release: withIgnored(carrier.commands.release) }
+  const dead = new Set(endpoints.flatMap(({ isDead, url }) => (isDead ? [url] : [])))
+  const receivers = createReceivers({
+    agenda,
+    chance,
+    behaviour: profile.receivers,
+    isDead: (url) => dead.has(url),
+    isTimely: isTimely(profile),
+    trace: context.trace,
+  })
+  // The platform has run before: what begins at the end of the log begins behind the configuration.
+  for (const lane of reactions.filter(({ from }) => from === 'now').flatMap((one) => reactionLanes(one, 1)))
+    void beginReaction({ log, ops, now: agenda.now() }, lane)
+  const simulated = (code: CodeVersion) => simulatedOf(code, profile)
   const ports: SharedPorts = {
+    simulated,
+    receivers,
     files: createMemoryFiles(),
     log,
     ops,
@@ -117,12 +138,15 @@ function openRun(context: RunContext, { seed, bug = null, dyingAt = null, upgrad
   scheduleRun(context, { carrier, ids, cluster })
   const code = upgrade ? nextCode : currentCode
   const reads = upgrade ? scheduleUpgrade(context, { cluster, log, from: currentCode, to: code }) : null
-  return { code, reads, steps, log, ops, views, carrier, notices, cluster, fates }
+  return { code, simulated, reads, steps, log, ops, views, carrier, receivers, notices, cluster, fates }
 }
 type OpenRun = ReturnType<typeof openRun>
 
 /** Shows the oracle every new event; the rules that are broken so far. */
-function createObserver({ world, trace }: RunContext, { log, carrier }: Pick<OpenRun, 'log' | 'carrier'>) {
+function createObserver(
+  { configured, trace }: RunContext,
+  { log, carrier, receivers }: Pick<OpenRun, 'log' | 'carrier' | 'receivers'>,
+) {
   const oracle = createOracle()
   let seen = 0
   return {
@@ -130,11 +154,11 @@ function createObserver({ world, trace }: RunContext, { log, carrier }: Pick<Ope
     violations(): readonly string[] {
       const fresh = log.events.slice(seen)
       const broken = fresh.flatMap((event) => {
-        if (seen >= world.events.length) trace(`  ${event.type} in ${event.stream}`)
+        if (seen >= configured.length) trace(`  ${event.type} in ${event.stream}`)
         seen += 1
         return oracle.see(asCurrent(event))
       })
-      return [...broken, ...carrier.violations]
+      return [...broken, ...carrier.violations, ...receivers.violations]
     },
   }
 }
@@ -171,6 +195,7 @@ function createIdleCheck(context: RunContext, run: OpenRun, oracle: Oracle) {
       const { behind, open, nextDue, cleansAt } = await backlogOf(run, run.code, oracle, agenda.now())
       waitsFor = behind.join() || (nextDue === null ? '' : 'due work')
       idleChecks = waitsFor === '' ? idleChecks + (open ? 1 : IDLE_CHECKS_WITHOUT_OPEN_CALL) : 0
+      if (nextDue !== null && nextDue < agenda.now() - OVERDUE_MS) idleChecks = IDLE_CHECKS
       const nextAt = cleansAt ?? (behind.length === 0 ? nextDue : null)
       const ahead = nextAt === null ? 0 : nextAt - agenda.now()
       moveOn(context, Math.max(WAIT_MS, ahead))
@@ -187,8 +212,11 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   let taken = 0
   const trace = (line: string) =>
     options.trace?.(`${String(taken).padStart(6)} ${new Date(agenda.now()).toISOString()} ${line}`)
+  const endpoints = profile.endpoints ? world.endpoints : []
   const context: RunContext = {
     world,
+    configured: profile.endpoints ? [...world.events, ...world.endpointEvents] : world.events,
+    endpoints,
     chance,
     profile,
     agenda,
@@ -234,12 +262,16 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     const finished = {
       log,
       code: run.code,
+      simulated: run.simulated(run.code),
       views: run.views,
       oracle,
       acknowledged,
       recorded,
       liveCalls,
       now,
+      endpoints,
+      received: run.receivers.received,
+      inOrder: profile.processes === 1 && isFaultless(profile) && !options.upgrade && !options.dyingAt,
       ask: survivor.ask,
       answers: profile.skewMs === 0 ? context.answers : null,
     }

@@ -1,6 +1,8 @@
 import { createWorkspace } from '../../../commands/access/create-workspace.ts'
+import { createWebhook } from '../../../commands/delivery/create-webhook.ts'
 import { creditWallet } from '../../../commands/money/credit-wallet.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import { laneNumbers } from '../../../src/domain/auctions/lane-numbers.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
@@ -14,11 +16,13 @@ import { WORKSPACE } from '../fixtures/spec.ts'
 import { createManualClock } from '../memory/clock.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
+import type { Endpoint } from '../oracle/deliveries.ts'
 import { simulatedRandom } from './chance.ts'
 
 /** Two minutes before an hour, a day and a month end at the same instant. */
 export const SIMULATED_START = Date.UTC(2026, 10, 30, 23, 58)
-const CONFIGURED_AT = SIMULATED_START - 60_000
+/** Before the clock of any process shows it: endpoints hear what happens after they were created. */
+const CONFIGURED_AT = SIMULATED_START - 600_000
 const OPENING_CENTS = 40
 
 /** A lane of a publisher. */
@@ -28,6 +32,11 @@ export interface SimulatedLane {
   readonly keyId: string
   /** Its numbers, in E.164. */
   readonly numbers: readonly string[]
+}
+
+/** An endpoint of the workspace. Nobody ever answers for a dead one. */
+export interface SimulatedEndpoint extends Endpoint {
+  readonly isDead: boolean
 }
 
 /** A workspace whose calls meet every kind of cap, failover, buffer and terms. It is the same in every run. */
@@ -41,8 +50,11 @@ export interface SimulatedWorld {
   readonly lanes: readonly SimulatedLane[]
   /** The concurrency caps of the targets that are never edited. */
   readonly concurrency: ReadonlyMap<string, number>
-  /** The events of the configuration. */
+  /** The events of the configuration without its endpoints. */
   readonly events: readonly RecordedEvent[]
+  /** The endpoints of the workspace where it has any, and the events that create them. */
+  readonly endpoints: readonly SimulatedEndpoint[]
+  readonly endpointEvents: readonly RecordedEvent[]
 }
 
 /** The metadata of a simulated user's command. */
@@ -90,6 +102,30 @@ function lanesOf(events: readonly RecordedEvent[]): readonly SimulatedLane[] {
     keyId: keyId ?? '',
     numbers: [...laneNumbers({ numbers }, campaignId, publisherId)].map(({ e164 }) => e164),
   }))
+}
+
+type Handle = ReturnType<typeof createExecutor>['handle']
+
+/** Creates the endpoints: one that hears everything, one of a campaign, one of two events, and one that is dead. */
+async function createEndpoints(handle: Handle, campaignId: string): Promise<readonly SimulatedEndpoint[]> {
+  const all = [
+    { name: 'everything', events: null, campaignId: null, isDead: false },
+    { name: 'campaign', events: null, campaignId, isDead: false },
+    { name: 'two', events: ['call.routed', 'call.completed'], campaignId: null, isDead: false },
+    { name: 'dead', events: ['target.capped', 'wallet.low'], campaignId: null, isDead: true },
+  ]
+  const created: SimulatedEndpoint[] = []
+  for (const [place, { name, ...rest }] of all.entries()) {
+    const endpoint = { ...rest, id: `00000000-0000-7000-8000-00000000000${place}`, url: `https://${name}.example/in` }
+    const settings = {
+      ...{ name, url: endpoint.url, method: 'POST', headers: {}, bodyTemplate: null, note: null },
+      ...{ eventPattern: endpoint.events ?? ['*'], campaignId: endpoint.campaignId, publisherId: null },
+    }
+    const secret = { version: 1, hash: secretHash(name), hint: 'whsec_' }
+    await handle(createWebhook, { webhookId: endpoint.id, kind: 'webhook', settings, secret })
+    created.push(endpoint)
+  }
+  return created
 }
 
 /** Builds the workspace through commands. */
@@ -161,17 +197,22 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
     const { numberId } = await number()
     await handle(assignNumber, { numberId, campaignId, publisherId })
   }
+  const { events } = log
+  const configured = events.length
+  const endpoints = await createEndpoints(handle, waterfall.campaignId)
   return {
     lines,
     steady: { targets: [single, scarce, pair, sold, rare, keen, told], buyers: [acme, bright] },
     edited: { targets: [moody, open], buyers: [fickle] },
     publisherId,
-    lanes: lanesOf(log.events),
+    lanes: lanesOf(events.slice(0, configured)),
     concurrency: new Map([
       [single, 1],
       [keen, 1],
       [pair, 2],
     ]),
-    events: log.events,
+    events: events.slice(0, configured),
+    endpoints,
+    endpointEvents: events.slice(configured),
   }
 }
