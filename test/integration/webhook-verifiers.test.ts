@@ -3,29 +3,9 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { missingFor, PROGRAMS, VERIFIERS } from '../support/verifiers.ts'
 
-const FOLDER = join(import.meta.dirname, '../../docs/verifiers')
-const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
-
-/** The programs: what runs each, what the machine must have for it, and the language of its block in the page. */
-const PROGRAMS = [
-  { name: 'verify.mjs', command: process.execPath, needs: [], language: 'js' },
-  { name: 'verify.py', command: 'python3', needs: [['python3', '--version']], language: 'python' },
-  {
-    name: 'verify.sh',
-    command: 'sh',
-    needs: [
-      ['sh', '-c', 'exit 0'],
-      ['openssl', 'version'],
-    ],
-    language: 'sh',
-  },
-] as const
-
-/** Programs of a verifier that the machine lacks. */
-function missing({ needs }: (typeof PROGRAMS)[number]): readonly string[] {
-  return needs.flatMap(([program, ...words]) => (spawnSync(program, words).status === 0 ? [] : [program]))
-}
+const read = (name: string) => readFileSync(join(VERIFIERS, name), 'utf8')
 
 const SECRET = 'whsec_q8Zr4s1XoVn0bTtKcYw2LhG6mJpEfD7uAiR9NxB3vSk'
 const NOW = 1_796_000_000
@@ -76,7 +56,7 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 const present = PROGRAMS.filter((program) => {
-  const lacking = missing(program)
+  const lacking = missingFor(program)
   if (lacking.length > 0)
     process.stderr.write(`This machine has no ${lacking.join(' and no ')}: tests of ${program.name} are left out.\n`)
   return lacking.length === 0
@@ -84,7 +64,7 @@ const present = PROGRAMS.filter((program) => {
 
 describe.each(present)('$name', ({ name, command }) => {
   const verify = ({ header, body = BODY, secret = SECRET }: Case, env: Readonly<Record<string, string>>) =>
-    spawnSync(command, [join(FOLDER, name), secret, header], {
+    spawnSync(command, [join(VERIFIERS, name), secret, header], {
       input: body,
       encoding: 'utf8',
       env: { PATH: process.env.PATH ?? '', ...env },
