@@ -29,7 +29,9 @@ import { webhookJobHandlers } from '../reactions/webhook-job-handlers.ts'
 import { webhookOutbox } from '../reactions/webhook-outbox.ts'
 import type { Claimant } from '../runtime/ownership/claims.ts'
 import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
+import { readUpcast, type Upcasts } from '../runtime/upcasts.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
+import { upcasts as registered } from './registry.ts'
 import { newCommandId } from './system.ts'
 
 /** Every reaction. */
@@ -81,6 +83,8 @@ async function routingKeyUse(
 export function createPlatformEffects(options: {
   readonly writer: StreamWriter
   readonly log: Pick<EventLog, 'read'>
+  /** How older events are lifted; those of the registry by default. */
+  readonly upcasts?: Upcasts
   readonly carrier: () => Carrier
   /** Bidders, and the offers that publishers won. */
   readonly auctions: AuctionPorts
@@ -91,7 +95,16 @@ export function createPlatformEffects(options: {
   /** Receives each use of a routing key by a call. */
   readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
 }): PlatformEffects {
-  const { writer, log, carrier, auctions, deliveries, onRoutingKeyUse = () => undefined, ...rest } = options
+  const {
+    writer,
+    log,
+    upcasts = registered,
+    carrier,
+    auctions,
+    deliveries,
+    onRoutingKeyUse = () => undefined,
+    ...rest
+  } = options
   const { askBidders, offers } = auctions
   const inOrder = createKeyedMutex()
   const effects = createEffects<NumberTools>({
@@ -109,7 +122,7 @@ export function createPlatformEffects(options: {
       auctionOf: (workspaceId, auctionId) => writer.stateOf(auction, auctionId, workspaceId),
       configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
       recentConfiguration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs),
-      read: (stream, from, limit) => log.read(stream, from, limit),
+      read: readUpcast(log.read, upcasts),
       inOrder,
       deliveries,
     }),

@@ -26,11 +26,12 @@ import type { Egress } from '../ports/egress.ts'
 import { START } from '../ports/event-log.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
+import { readUpcast } from '../runtime/upcasts.ts'
 import type { OpenCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import type { PlatformEffects } from './platform-effects.ts'
-import { projections, queries } from './registry.ts'
+import { projections, queries, upcasts } from './registry.ts'
 import { availabilityCheck } from './stores.ts'
 
 /** What the routes are built over. */
@@ -106,7 +107,7 @@ function commandRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
       effects,
       egress,
       httpsOnly: config.production,
-      readStream: (stream, from, limit) => core.log.read(stream, from, limit),
+      readStream: readUpcast(core.log.read, upcasts),
       ops,
       secrets,
       signInLimiter: createSignInLimiter({ ops, clock, random }),

@@ -20,7 +20,7 @@ export interface NumberTools extends FlowTools {
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
   /** The same as it was a moment ago, for what need not wait for its tail. @throws LogUnavailable */
   readonly recentConfiguration: (workspaceId: string) => Promise<WorkspaceState>
-  /** Events of a stream from a revision on, in pages. @throws LogUnavailable */
+  /** Events of a stream from a revision on, in pages and in the versions that this code knows. @throws LogUnavailable */
   readonly read: EventLog['read']
   readonly deliveries: DeliveryStore
   /** Runs work of one key one after the other in this process. */

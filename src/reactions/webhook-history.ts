@@ -4,7 +4,7 @@ import type { CallRecord } from '../domain/calls/call-record.ts'
 import { tagsOf } from '../domain/calls/tags.ts'
 import type { PayloadCore } from '../domain/delivery/webhook-events.ts'
 import type { Claim } from '../domain/routing/decision.ts'
-import { streamOf, upcast } from '../kernel/entity.ts'
+import { streamOf } from '../kernel/entity.ts'
 import { appendedDataOf, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
 import { reduce } from '../kernel/projection.ts'
 import { escapeKeys } from '../kernel/proto-key.ts'
@@ -15,15 +15,15 @@ export type CallEvent = RecordedOf<typeof callEvents>
 /** The events of a call, from its arrival on, in order. */
 export type CallHistory = readonly CallEvent[]
 
-/** Events of a call's stream as this code knows them. */
+/** Events of a call's stream, in the versions that this code knows. */
 export function callHistoryOf(events: readonly RecordedEvent[]): CallHistory {
-  return events.map((event) => upcast(call, event) as CallEvent)
+  return events as readonly CallEvent[]
 }
 
 /** Events of a call that are read at once. */
 const PAGE = 200
 
-/** A call's events up to a revision, or all of them. @throws LogUnavailable */
+/** A call's events up to a revision, or all of them; `read` gives them in the versions that this code knows. @throws LogUnavailable */
 export async function readCallHistory(
   read: EventLog['read'],
   workspaceId: string,

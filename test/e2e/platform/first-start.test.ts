@@ -27,13 +27,19 @@ async function runReadme(dataDir: string): Promise<readonly Json[]> {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
   const script = blocks.filter((block) => block.includes('curl')).join('\n')
-  expect(script.match(/^curl/gm)).toHaveLength(4)
+  expect(script.match(/^curl/gm)).toHaveLength(5)
   const here = script.replaceAll('var/sandbox.json', join(dataDir, 'sandbox.json'))
   const { stdout } = await run('bash', ['-e', '-c', here.replaceAll(/^(?=curl)/gm, 'echo; ')])
   return stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
+}
+
+/** Expects that the receiver got the events of the call that was placed, each with a right signature. */
+function expectVerified({ requests }: Json): void {
+  expect(requests.length).toBeGreaterThan(0)
+  for (const { verified } of requests) expect(verified).toBe(true)
 }
 
 async function everyRow(ask: ApiClient): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
@@ -228,9 +234,10 @@ describe.each(storeSetups)('first start over $name', (setup) => {
 test('the commands of the README answer what it says right after a first start', async () => {
   const server = await startServer({ ...freshEnvironment(embeddedStores), SANDBOX_SEED: '1' })
   try {
-    const [placed, listed, claiming, ping] = await runReadme(server.dataDir)
+    const [placed, listed, claiming, ping, received] = await runReadme(server.dataDir)
     expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
     expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
+    expectVerified(received)
   } finally {
     await server.dispose()
   }
@@ -257,9 +264,10 @@ describe('a sandbox that has bought numbers', () => {
       }
       await server.restart()
       expect(server.sandbox.numbers.map(({ e164 }: Json) => e164)).toEqual([...SEEDED, ...bought])
-      const [placed, listed, claiming, ping] = await runReadme(server.dataDir)
+      const [placed, listed, claiming, ping, received] = await runReadme(server.dataDir)
       expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
       expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
+      expectVerified(received)
     } finally {
       await server.dispose()
     }

@@ -155,6 +155,7 @@ export function startProcess(
   }
   const flow: PlatformEffects = createPlatformEffects({
     log,
+    upcasts: code.upcasts,
     deliveries: createDeliveryStore({ views, ops, clock }),
     auctions,
     writer,
