@@ -9,8 +9,9 @@ import { resolveReference } from '../../support/openapi/references.ts'
 const { it, server } = suite('OpenAPI', createRecordWorld, { stores: 'embedded' })
 const ask = createApiClient(() => server.baseUrl, null)
 
-/** Largest size of the whole document in bytes, uncompressed. */
+/** Largest size of the document of a surface, and of an operation in the whole document, in bytes, uncompressed. */
 const MAX_BYTES = 400_000
+const MAX_OPERATION_BYTES = 2_600
 
 type Visitor = (node: Readonly<Record<string, Json>>, place: string) => void
 
@@ -24,9 +25,13 @@ function visit(node: Json, visitor: Visitor, place = '#'): void {
 const operationsOf = (document: Json): readonly Json[] =>
   Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods))
 
-it('the whole document is small', async () => {
-  const { text } = await ask('/openapi.json')
-  expect(Buffer.byteLength(text)).toBeLessThan(MAX_BYTES)
+it('the documents are small', async () => {
+  const { text, body } = await ask('/openapi.json')
+  expect(Buffer.byteLength(text) / operationsOf(body).length).toBeLessThan(MAX_OPERATION_BYTES)
+  for (const surface of ['rest', 'console']) {
+    const { text } = await ask(`/openapi.json?surface=${surface}`)
+    expect(Buffer.byteLength(text)).toBeLessThan(MAX_BYTES)
+  }
 })
 
 it('schemas are named, and used by reference', async () => {

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers'
 import { listenLocally } from '../e2e/listen.ts'
 import type { GotRequest } from '../oracle/deliveries.ts'
 
-/** How long (ms) it takes to answer: long enough for a kill to come in between. */
-const ANSWER_MS = 40
+/** How long (ms) it takes to answer: long enough for a killed process to be gone on a busy machine. */
+const ANSWER_MS = 200
 /** Share of the requests that are answered with 503 while the receiver is unwell. */
 const FAILED = 0.05
 

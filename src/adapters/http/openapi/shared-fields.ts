@@ -19,12 +19,13 @@ function usesIn(value: unknown): readonly Use[] {
   })
 }
 
-/** Whether a reference is shorter than the schema, and says as much: the field is described. */
-function isWorthNaming(name: string, text: string): boolean {
+/** Whether a component and references to it are shorter than so many equal schemas, and say as much: the field is described. */
+function isWorthNaming(name: string, text: string, count: number): boolean {
+  const reference = JSON.stringify(referenceTo(name)).length
   return (
     text.includes('"description"') &&
     !text.startsWith('{"$ref"') &&
-    text.length > JSON.stringify(referenceTo(name)).length
+    count * text.length > count * reference + text.length + JSON.stringify({ [name]: 0 }).length
   )
 }
 
@@ -35,9 +36,9 @@ function isNullable(text: string): boolean {
 }
 
 /** Names for a field's schema, best first: `DailyCap`, or `NullableDailyCap` where a more frequent schema has that name. */
-const componentNames = (name: string, text: string) =>
+const componentNames = (name: string, text: string, count: number) =>
   [pascalCase(name), ...(isNullable(text) ? [`Nullable${pascalCase(name)}`] : [])].filter((component) =>
-    isWorthNaming(component, text),
+    isWorthNaming(component, text, count),
   )
 
 /** The fields to name, by their name and their schema: the most frequent schemas of each name, as long as names are free. */
@@ -48,8 +49,8 @@ function namesOf(schemas: NamedSchemas): ReadonlyMap<string, string> {
     .toSorted((one, other) => other.count - one.count)
   const names = new Map<string, string>()
   const taken = new Set(Object.keys(schemas))
-  for (const { use } of frequent) {
-    const component = componentNames(...use).find((name) => !taken.has(name))
+  for (const { use, count } of frequent) {
+    const component = componentNames(...use, count).find((name) => !taken.has(name))
     if (component === undefined) continue
     taken.add(component)
     names.set(use.join(' '), component)
