@@ -76,7 +76,7 @@ function headersOf({ headers }: RawBody): Readonly<Record<string, string>> {
 }
 
 /** Reads a request of a raw route. `path` is that of its receiver; `text` is the whole body, `body` what is kept of it. */
-export function readReceived({ body, query }: Pick<ApiRequest, 'body' | 'query'>, path: string) {
+export function parseReceivedRequest({ body, query }: Pick<ApiRequest, 'body' | 'query'>, path: string) {
   const sent = raw.parse(body)
   return {
     path: `${path}${queryStringOf(query)}`,

@@ -8,14 +8,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import { noParams } from './no-params.ts'
-import { keepRequest, newestRequests, readReceived, receivedRequest } from './sandbox-receiver-requests.ts'
+import { keepRequest, newestRequests, parseReceivedRequest, receivedRequest } from './sandbox-receiver-requests.ts'
 
 /** The settings of a simulated receiver (Supplement §11). */
 export const sandboxReceiver = z.object({
   /** HTTP status of its answers. */
   status: wholeNumber({ min: 200, max: 599 }).default(200),
   latencyMs: cap(SANDBOX_RECEIVER.latencyMs).default(0),
-  /** So many requests, the first ones, are answered with status 500. */
+  /** Number of first requests that are answered with status 500. */
   failFirst: cap(SANDBOX_RECEIVER.failFirst).default(0),
 })
 
@@ -99,7 +99,7 @@ export function sandboxReceiverAnswers({
     if (!receiver) return refuse('receiver-not-found')
     const { workspaceId, settings } = receiver
     const ownPath = sandboxReceiverPath(receiverId)
-    const { text, ...sent } = readReceived(request, ownPath)
+    const { text, ...sent } = parseReceivedRequest(request, ownPath)
     const signature = sent.headers[SIGNATURE]
     const url = `${baseUrl()}${ownPath}`
     const verified = signature === undefined ? null : await verify(url, workspaceId, signature, text)

@@ -18,7 +18,7 @@ import { defineWriteRoute, recordRoute, type Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
 const REQUEST_ID_BYTES = 16
-/** What of a call depends on how far it is: in a test it is as far as the event says. */
+/** Fields that depend on the progress of a call: a test takes them from the sample of its event. */
 const PROGRESS = ['status', 'answeredAt', 'endedAt', 'talkSeconds', 'converted', 'revenueCents', 'payoutCents'] as const
 /** Events that fire when a call is over. */
 const FINAL: ReadonlySet<WebhookEventName> = new Set(['call.completed', 'call.converted'])

@@ -93,8 +93,8 @@ const sections = (verifiers: string): readonly string[] => [
   tableText(['Header', 'Value'], headerRows),
   `Up to ${WEBHOOK.headers} headers of your own are added, with their macros expanded. Those above win over them.`,
   '## Signature',
-  "`v1` is the HMAC-SHA256, in lower-case hex, of `t`, a dot and the bytes of the body, keyed with the endpoint's secret (all of " +
-    'its text, with `whsec_`). Verify the bytes as they came: a body that is written anew differs. Compare in constant time, and ' +
+  "`v1` is the HMAC-SHA256, in lower-case hex, of `t`, a dot and the bytes of the body, keyed with the endpoint's secret (the whole text, " +
+    'with `whsec_`). Verify the bytes as they came: a body that is written anew differs. Compare in constant time, and ' +
     'refuse a `t` that is more than five minutes away.',
   verifiers.trim(),
   '## Retries',

@@ -19,7 +19,7 @@ function usesIn(value: unknown): readonly Use[] {
   })
 }
 
-/** Whether a component and references to it are shorter than so many equal schemas, and say as much: the field is described. */
+/** Whether `count` equal schemas are longer than one component with `count` references to it. Only described fields are named. */
 function isWorthNaming(name: string, text: string, count: number): boolean {
   const reference = JSON.stringify(referenceTo(name)).length
   return (

@@ -18,7 +18,7 @@ export const sandboxTexts: FieldTexts = {
 
   // Receivers
   requests: ['The requests that it got.'],
-  failFirst: ['So many requests, the first ones, are answered with 500.'],
+  failFirst: ['Number of first requests that are answered with 500.'],
   'CreateSandboxReceiverRequest.status': ['HTTP status of its answers.', 200],
   'SandboxReceiver.status': ['HTTP status of its answers.', 200],
   'ReceivedRequest.path': ['Path with the query string.', '/api/sandbox/in/0198f2c4-7a10-7c3e-9b52-1f6d0a4e8b21'],
