@@ -108,7 +108,8 @@ export async function openApp(
     egress,
     httpsOnly: config.production,
     configuration: (workspaceId) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs),
-    deliveryOf: (workspaceId, deliveryId) => writer.stateOf(delivery, deliveryId, workspaceId),
+    // Kept for the command that records the attempt, which then reads nothing.
+    deliveryOf: (workspaceId, deliveryId) => writer.recentStateOf(delivery, deliveryId, 0, workspaceId),
   })
   const desk = openAuctionDesk(config, core, effects, auctions)
   const stop = new AbortController()

@@ -9,15 +9,24 @@ import { embeddedStores, type StoreSetup, storeSetups, waitUntil } from '../supp
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { startLoad } from '../support/faults/load.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  type Environment,
+  freePort,
+  type PlatformProcess,
+} from '../support/faults/platform-process.ts'
 import { type RecordingReceiver, startRecordingReceiver } from '../support/faults/recording-receiver.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 import { deliveryLogViolations, type Endpoint } from '../support/oracle/deliveries.ts'
 import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CLIENTS = 2
+/** The pause (ms) between two calls of a client: their deliveries keep the workers busy. */
+const PAUSE_MS = 400
+/** Roles of the process that takes the calls, where it does not deliver. */
+const FRONT_ROLES = 'command-api,query-api,projector'
 /** A process is killed over one of so many of the next requests. */
-const REQUESTS = 12
+const REQUESTS = 8
 /** Longest time (ms) until deliveries go on after a kill. */
 const RECOVERY_MS = 90_000
 
@@ -58,9 +67,26 @@ async function buildWorld(writer: StreamWriter, { url }: RecordingReceiver) {
   return { ...world, endpoints }
 }
 
-/** Kills a process over a request that is under way, which may be its own, and starts it again. */
+/** The processes of a run: those that are killed, and the one that takes the calls. */
+interface Cast {
+  readonly workers: readonly PlatformProcess[]
+  readonly front: PlatformProcess
+}
+
+/** Two workers beside a process that takes calls and projects, over servers; else one process that does it all. */
+async function castOf(setup: StoreSetup, env: Environment): Promise<Cast> {
+  const create = async (own: Environment = {}) => createPlatformProcess({ ...env, ...own, PORT: await freePort() })
+  if (setup === embeddedStores) {
+    const whole = await create()
+    return { workers: [whole], front: whole }
+  }
+  const worker = () => create({ ROLES: 'worker' })
+  return { workers: [await worker(), await worker()], front: await create({ ROLES: FRONT_ROLES }) }
+}
+
+/** Kills a worker over a request that is under way, which may be its own, and starts it again. */
 async function killing(
-  processes: readonly PlatformProcess[],
+  workers: readonly PlatformProcess[],
   receiver: RecordingReceiver,
   { kills, tell }: DeliveryKillOptions,
   chance: () => number,
@@ -68,25 +94,27 @@ async function killing(
   for (let kill = 1; kill <= kills; kill += 1) {
     // At once: the request is answered a moment later.
     await receiver.next(1 + Math.floor(chance() * REQUESTS), RECOVERY_MS)
-    const victim = processes[Math.floor(chance() * processes.length)]
+    const victim = workers[Math.floor(chance() * workers.length)]
     await victim?.kill()
     victim?.start()
     tell?.(`kill ${kill} of ${kills}, after ${receiver.got.length} requests`)
   }
-  for (const process of processes) await process.waitUntilAnswering()
+  for (const process of workers) await process.waitUntilAnswering()
 }
 
 /** Starts the platform once and ends it in peace: what begins at the end of the log begins before the calls. */
-async function startOnce(process: PlatformProcess): Promise<void> {
-  process.start()
-  await process.waitUntilAnswering()
-  await waitUntil('The platform is ready', () => process.answers('/readyz'), RECOVERY_MS)
-  await process.stop()
+async function startOnce(processes: readonly PlatformProcess[]): Promise<void> {
+  for (const process of processes) process.start()
+  for (const process of processes) {
+    await process.waitUntilAnswering()
+    await waitUntil('The platform is ready', () => process.answers('/readyz'), RECOVERY_MS)
+  }
+  for (const process of processes) await process.stop()
 }
 
 /**
- * Kills processes over their deliveries again and again, lets the platform deliver everything, and judges its log and what the
- * receiver got. Over servers there are two processes, of which one dies at a time.
+ * Kills workers over their deliveries again and again, lets the platform deliver everything, and judges its log and what the
+ * receiver got. Over servers there are two workers, of which one dies at a time.
  */
 export async function runDeliveryKills(options: DeliveryKillOptions): Promise<DeliveryKillReport> {
   const { setup, kills, seed, settleMs, tell } = options
@@ -96,14 +124,10 @@ export async function runDeliveryKills(options: DeliveryKillOptions): Promise<De
   // In production a receiver has a certificate.
   const env = { ...production, NODE_ENV: 'test', SANDBOX_SEED: '0', EGRESS_ALLOW: '127.0.0.1/32' }
   const world = await createWorldIn(env, (writer) => buildWorld(writer, receiver))
-  const ports = [await freePort(), ...(setup === embeddedStores ? [] : [await freePort()])]
-  const processes = ports.map((PORT) => createPlatformProcess({ ...env, PORT }))
-  const [first] = processes
-  if (!first) throw new Error('There is no process.')
-  await startOnce(first)
-  let asked = 0
-  const nextBase = () => processes[asked++ % processes.length]?.baseUrl ?? ''
-  const load = startLoad(world, CLIENTS, nextBase, chance)
+  const { workers, front } = await castOf(setup, env)
+  const processes = [...new Set([front, ...workers])]
+  await startOnce(processes)
+  const load = startLoad(world, CLIENTS, () => front.baseUrl, chance, PAUSE_MS)
   const log = await openLog(eventLogUrl)
   const faultsIn = (events: readonly RecordedEvent[]) => {
     const { violations, open } = audit(events, load.acknowledged, Date.now())
@@ -113,7 +137,7 @@ export async function runDeliveryKills(options: DeliveryKillOptions): Promise<De
   const look = async () => faultsIn(await eventsOf(log, world.tenant.workspaceId))
   try {
     for (const process of processes) process.start()
-    await killing(processes, receiver, options, chance).finally(() => load.stop())
+    await killing(workers, receiver, options, chance).finally(() => load.stop())
     receiver.recover()
     tell?.(`${load.acknowledged.size} calls acknowledged`)
     await waitUntil('Everything is delivered', async () => (await look()).length === 0, settleMs).catch(() => undefined)

@@ -157,7 +157,7 @@ if (import.meta.main) {
     seed: Number(process.argv[3] ?? 1),
     tell: (sentence) => console.log(`${new Date().toISOString()} ${sentence}`),
   })
-  const { models: _models, rebuilt: _rebuilt, rounds, ...rest } = report
+  const { unlike: _unlike, rounds, ...rest } = report
   const faults = faultsOf(report)
   console.log(JSON.stringify({ rounds: rounds.length, ...rest, faults }, null, 2))
   process.exitCode = faults.length + report.ended.length === 0 ? 0 : 1

@@ -81,7 +81,7 @@ if (import.meta.main) {
     seed: Number(process.argv[3] ?? 1),
     tell: (sentence) => console.log(`${new Date().toISOString()} ${sentence}`),
   })
-  const { models: _models, rebuilt: _rebuilt, ...rest } = report
+  const { unlike: _unlike, ...rest } = report
   const faults = faultsOf(report)
   console.log(JSON.stringify({ ...rest, faults }, null, 2))
   process.exitCode = faults.length === 0 && report.exitCode === 0 ? 0 : 1

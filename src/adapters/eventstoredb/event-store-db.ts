@@ -12,6 +12,8 @@ import { openStreamsService, type ReadOptions, type StreamsService } from './str
 
 const LIMIT = 1_000
 const DEADLINE_MS = 5_000
+/** The first call may take so many times longer: a server that has just started answers late. */
+const FIRST_CALL = 3
 
 /** The server's streams, and the timeout of a call in milliseconds. */
 interface Server {
@@ -50,7 +52,7 @@ export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Pro
   }
   // One call opens the connection before many use it at once.
   try {
-    await log.head()
+    await withReadRetry(() => head({ service, deadline: deadline * FIRST_CALL }))
     return log
   } catch (error) {
     await log.close()

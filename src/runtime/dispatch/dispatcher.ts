@@ -57,6 +57,8 @@ const SLOTS = 1_024
 const REMEMBERED = 10_000
 /** Items that were sent and whose rows do not say so yet; more make a queue wait for its rows. */
 const MAX_STALE = 400
+/** Items of a queue that are read at once, for several passes. */
+const READ_AHEAD = 200
 /** Pause before a queue that may not be sent to, or that another process sends, is looked at again (ms). */
 const RETRY_MS = 1_000
 const FAILURE: BackOff = { firstMs: 250, maxMs: 15_000 }
@@ -95,13 +97,16 @@ export function runDispatcher(options: {
     return Math.min(next, clock.now() + backOffMs(state.idleLooks, { firstMs: LOOK_EVERY_MS, maxMs: limits.tickMs }))
   }
 
+  async function readAhead(queue: WaitingQueue, state: QueueState): Promise<readonly DueItem[]> {
+    const now = clock.now()
+    return unsentItems(state, await ports.due(queue, now, rowsToRead(state, READ_AHEAD)), now).slice(0, READ_AHEAD)
+  }
+
   /** One pass. Resolves to whether another may follow at once. */
   async function pass(queue: WaitingQueue, state: QueueState): Promise<boolean> {
-    const now = clock.now()
-    const items = unsentItems(state, await ports.due(queue, now, rowsToRead(state, limits.pass)), now).slice(
-      0,
-      limits.pass,
-    )
+    if (state.ready.length === 0) state.ready = await readAhead(queue, state)
+    const items = state.ready.slice(0, limits.pass)
+    state.ready = state.ready.slice(limits.pass)
     if (items.length === 0) {
       state.nextAt = await nextLook(queue, state)
       return false
@@ -134,6 +139,8 @@ export function runDispatcher(options: {
         state.nextAt = clock.now() + RETRY_MS
         return
       }
+      // What was read under an earlier claim may have been sent by another process.
+      state.ready = []
       try {
         while (!signal.aborted && (await pass(queue, state)));
       } finally {

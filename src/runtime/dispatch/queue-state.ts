@@ -11,6 +11,8 @@ export interface QueueState {
   /** End of the time (ms since the epoch) for which a silent receiver is set aside. */
   asideUntil: number
   failures: number
+  /** Items that are due and were read ahead, for the next passes under the same claim. */
+  ready: readonly DueItem[]
   /** Attempts that were made, by item, while rows do not show them. */
   readonly sent: Map<string, number>
   /** Items that could not be sent: how often, and until when (ms since the epoch) they are left alone. */
@@ -25,6 +27,7 @@ export const newQueueState = (): QueueState => ({
   idleLooks: 0,
   asideUntil: 0,
   failures: 0,
+  ready: [],
   sent: new Map(),
   held: new Map(),
 })

@@ -45,8 +45,16 @@ export interface StreamWriter extends CommandHandler {
   readonly dryRun: RunDry
   /** The state of a stream as this process has it, maybe stale; null when it has none. `workspaceId` as with `stateOf`. */
   cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string): State | null
-  /** The state of a stream as it was at most so long ago (ms). @throws LogUnavailable */
-  recentStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, maxAgeMs: number): Promise<State>
+  /**
+   * The state of a stream as it was at most so long ago (ms; 0: its tail), kept for the command that follows. `workspaceId` as
+   * with `stateOf`. @throws LogUnavailable
+   */
+  recentStateOf<State, S extends EventSchemas>(
+    entity: Entity<State, S>,
+    id: string,
+    maxAgeMs: number,
+    workspaceId?: string,
+  ): Promise<State>
   /**
    * Builds the snapshots that other versions of the code have of these entities' streams, and this one has not, until the
    * signal. A long stream is then read on from its snapshot, not from its start.
@@ -209,8 +217,13 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
       if (entity.shortLived) mailboxes.drop(mailbox)
       return typedState(entity, state)
     },
-    async recentStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, maxAgeMs: number) {
-      const mailbox = mailboxes.mailboxOf(anyEntityOf(entity), streamOf(entity, id))
+    async recentStateOf<State, S extends EventSchemas>(
+      entity: Entity<State, S>,
+      id: string,
+      maxAgeMs: number,
+      workspaceId?: string,
+    ) {
+      const mailbox = mailboxes.mailboxOf(anyEntityOf(entity), streamOf(entity, id, workspaceId))
       return typedState(entity, (await foldLoader.recentFoldOf(mailbox, maxAgeMs)).state)
     },
     cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string) {

@@ -1,3 +1,5 @@
+import { headerNames } from '../../../src/ports/api-headers.ts'
+
 /** A JSON value of any shape. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape.
 export type Json = any
@@ -70,6 +72,22 @@ export function createApiClient(baseUrl: () => string, token: Token): ApiClient 
     const current = typeof token === 'function' ? token() : token
     const credential: Readonly<Record<string, string>> = current === null ? {} : { authorization: `Bearer ${current}` }
     return sendRequest(`${baseUrl()}${path}`, { ...sent, headers: { ...credential, ...headers } })
+  }
+}
+
+/** How long (ms) reads are repeated that lag behind a write. */
+const LAG_MS = 30_000
+
+/** A client whose reads show everything up to a log position (null: nothing to wait for), however busy the machine is. */
+export function readingFrom(position: () => string | null, ask: ApiClient): ApiClient {
+  return async (path, sent = {}) => {
+    const awaited = position()
+    if ((sent.method ?? 'GET') !== 'GET' || awaited === null) return ask(path, sent)
+    const headers = { [headerNames.minPosition]: awaited, ...sent.headers }
+    for (const end = Date.now() + LAG_MS; ; ) {
+      const answer = await ask(path, { ...sent, headers })
+      if (!answer.headers.has(headerNames.readLag) || Date.now() > end) return answer
+    }
   }
 }
 

@@ -12,7 +12,8 @@ const START_TIMEOUT_MS = 120_000
 /** Pauses between polls: short at first, longer for what takes seconds. */
 const POLL_MS = { first: 25, growth: 1.25, longest: 150 }
 /** Compile cache of the started processes: each start loads the same sources in several threads. */
-const COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'ringledger-compiled')
+/** Compiled modules, which processes of the tests share. */
+export const COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'ringledger-compiled')
 
 /** How the name of a directory that `freshEnvironment` made begins; no other is removed. */
 const DIRECTORY = 'ringledger-'

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
+import { headerNames } from '../../../src/ports/api-headers.ts'
+import { type ApiClient, type ApiResponse, createApiClient, type Json, readingFrom } from './api-client.ts'
 import { type Server, waitUntil } from './server.ts'
 import type { Tenant } from './world.ts'
 
@@ -33,14 +34,14 @@ export interface TenantClient {
 /** Creates the client of a tenant. Calls are read with its key, or with its session where the key may not. */
 export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tenant | (() => Tenant)): TenantClient {
   const current = typeof tenant === 'function' ? tenant : () => tenant
-  const rest = createApiClient(
-    () => server.baseUrl,
-    () => current().key,
-  )
-  const console = createApiClient(
-    () => server.baseUrl,
-    () => current().session,
-  )
+  let played: string | null = null
+  const client = (token: () => string | null) =>
+    readingFrom(
+      () => played,
+      createApiClient(() => server.baseUrl, token),
+    )
+  const rest = client(() => current().key)
+  const console = client(() => current().session)
   const placeCall = (call: Json) => console('/api/sandbox/calls', { method: 'POST', body: call })
   const readCall = async (id: string) => {
     const byKey = await rest(`/api/v1/calls/${id}`)
@@ -62,6 +63,7 @@ export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tena
     async playCall(call) {
       const placed = await placeCall({ mode: 'instant', ...call })
       expect(placed.status, placed.text).toBe(201)
+      if (placed.headers.has(headerNames.readLag)) played = placed.headers.get(headerNames.position)
       return readCall(placed.body.callId)
     },
   }

@@ -9,7 +9,7 @@ import { type Audit, audit, eventsOf } from '../oracle/oracle.ts'
 import { partitionViolations } from '../oracle/partitions.ts'
 import type { FaultEnvironment } from './environment.ts'
 import type { Load } from './load.ts'
-import { catchUp, readModelHashes } from './read-models.ts'
+import { catchUp, differences, readModelHashes } from './read-models.ts'
 import type { FaultWorld } from './world.ts'
 
 const PAGE = 100
@@ -25,9 +25,8 @@ export interface Verdict extends Audit {
   readonly strange: readonly string[]
   /** Acknowledged calls that are missing in the call list. */
   readonly unread: readonly string[]
-  /** Hashes of the read models, and of their rebuild. */
-  readonly models: Readonly<Record<string, string>>
-  readonly rebuilt: Readonly<Record<string, string>>
+  /** Read models that differ from their rebuild, a sentence each. */
+  readonly unlike: readonly string[]
 }
 
 /** Ids of all calls in the call list. */
@@ -122,19 +121,11 @@ export async function judge(
     written: written.size,
     strange,
     unread,
-    models,
-    rebuilt,
+    unlike: differences(models, rebuilt),
   }
 }
 
 /** A sentence for everything that a verdict holds against a platform: empty when all is well. */
-export function faultsOf({ violations, open, strange, unread, models, rebuilt }: Verdict): readonly string[] {
-  const unlike = Object.keys(models).filter((name) => models[name] !== rebuilt[name])
-  return [
-    ...violations,
-    ...open,
-    ...strange,
-    ...unread.map((callId) => `${callId} is not listed`),
-    ...unlike.map((name) => `${name} differs from its rebuild`),
-  ]
+export function faultsOf({ violations, open, strange, unread, unlike }: Verdict): readonly string[] {
+  return [...violations, ...open, ...strange, ...unread.map((callId) => `${callId} is not listed`), ...unlike]
 }

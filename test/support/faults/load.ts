@@ -3,7 +3,7 @@ import type { ScriptedDial } from '../../../src/ports/call-script.ts'
 import { createApiClient } from '../e2e/api-client.ts'
 import type { FaultWorld } from './world.ts'
 
-/** The pause (ms) between two calls of a client, in which the machine can end calls. */
+/** The usual pause (ms) between two calls of a client, in which the machine can end calls. */
 const PAUSE_MS = 25
 const HOUR_MS = 3_600_000
 
@@ -87,8 +87,17 @@ const RETRY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 /** Answers to an action on a call that is still live, not yet known, or already in that state. */
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([...RETRY_STATUSES, 400, 404, 409])
 
-/** Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call. */
-export function startLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
+/**
+ * Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call; each client waits
+ * for `pauseMs` between two calls.
+ */
+export function startLoad(
+  world: FaultWorld,
+  clients: number,
+  nextBase: () => string,
+  chance: Chance,
+  pauseMs = PAUSE_MS,
+): Load {
   const acknowledged = new Set<string>()
   const written = new Set<string>()
   const strange: string[] = []
@@ -116,7 +125,7 @@ export function startLoad(world: FaultWorld, clients: number, nextBase: () => st
       } else if (answer && !RETRY_STATUSES.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
       const callId = own[Math.floor(chance() * own.length)]
       if (callId && chance() < ACTION_SHARE) await act(callId)
-      await pause(PAUSE_MS)
+      await pause(pauseMs)
     }
   }
   const running = Array.from({ length: clients }, client)

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { waitUntil } from '../e2e/server.ts'
+import { COMPILE_CACHE, waitUntil } from '../e2e/server.ts'
 
 const START = join(import.meta.dirname, '../../../scripts/start.ts')
 const ANSWER_MS = 60_000
@@ -71,7 +71,7 @@ export function createPlatformProcess(env: Environment): PlatformProcess {
       const { PATH = '', HOME = '' } = process.env
       said = ''
       running = spawn(process.execPath, [START], {
-        env: { PATH, HOME, ...env, ...more },
+        env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const hear = (chunk: unknown) => {

@@ -11,6 +11,7 @@ import { waitUntil } from '../e2e/server.ts'
 import { ownEverything } from '../memory/ownership.ts'
 
 const CATCH_UP_MS = 120_000
+const PAGE = 5_000
 
 /**
  * What mongo-java-server answers to every replacement of a document whose entry in its index of ids it has lost, which it does now
@@ -56,22 +57,53 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
   await catchUp(log, store)
 }
 
-/** One hash for each read model, over its documents and their ids in order of id. */
-export async function readModelHashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
+/** The documents of one read model: the hash of each by its id. */
+export type DocumentHashes = ReadonlyMap<string, string>
+
+/** The documents of every read model, by its name. */
+export async function readModelHashes(store: ReadStore): Promise<Readonly<Record<string, DocumentHashes>>> {
   const collections = await readActiveCollections(store, projections)
   const hashed = projections.map(async ({ name }) => {
     const collection = collections.get(name) ?? ''
-    const hash = createHash('sha256')
-    let documents = 0
-    for (let skip = 0, rows = 5_000; rows === 5_000; skip += rows) {
-      const page = await store.find(collection, { filter: {}, skip, limit: 5_000 })
-      for (const { id, doc } of page) hash.update(`${id}\n${canonical(doc)}\n`)
+    const hashes = new Map<string, string>()
+    for (let skip = 0, rows = PAGE; rows === PAGE; skip += rows) {
+      const page = await store.find(collection, { filter: {}, skip, limit: PAGE })
+      for (const { id, doc } of page) hashes.set(id, createHash('sha256').update(canonical(doc)).digest('hex'))
       rows = page.length
-      documents += rows
     }
-    return [name, `${documents} ${hash.digest('hex')}`] as const
+    return [name, hashes] as const
   })
   return Object.fromEntries(await Promise.all(hashed))
+}
+
+/** A sentence for each read model that is not what a rebuild makes of the log, with the ids of some documents. */
+export function differences(
+  models: Readonly<Record<string, DocumentHashes>>,
+  rebuilt: Readonly<Record<string, DocumentHashes>>,
+): readonly string[] {
+  return Object.entries(models).flatMap(([name, hashes]) => {
+    const expected: DocumentHashes = rebuilt[name] ?? new Map()
+    const ids = [...new Set([...hashes.keys(), ...expected.keys()])]
+    const told = (what: string, those: readonly string[]) =>
+      those.length === 0 ? [] : [`${those.length} ${what} (${those.slice(0, 3).join(', ')})`]
+    const found = [
+      ...told(
+        'missing',
+        ids.filter((id) => !hashes.has(id)),
+      ),
+      ...told(
+        'too many',
+        ids.filter((id) => !expected.has(id)),
+      ),
+      ...told(
+        'unlike',
+        ids.filter((id) => hashes.has(id) && expected.has(id) && hashes.get(id) !== expected.get(id)),
+      ),
+    ]
+    return found.length === 0
+      ? []
+      : [`${name} differs from its rebuild of ${expected.size} documents: ${found.join(', ')}`]
+  })
 }
 
 /** JSON with sorted keys. */

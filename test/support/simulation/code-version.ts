@@ -122,7 +122,8 @@ export const nextCode: CodeVersion = {
     ...writer,
     handle: (command, input, context) => writer.handle(nextCommand(command), input, context),
     stateOf: (entity, id, workspaceId) => writer.stateOf(nextEntity(entity), id, workspaceId),
-    recentStateOf: (entity, id, maxAgeMs) => writer.recentStateOf(nextEntity(entity), id, maxAgeMs),
+    recentStateOf: (entity, id, maxAgeMs, workspaceId) =>
+      writer.recentStateOf(nextEntity(entity), id, maxAgeMs, workspaceId),
   }),
   views: (store) => withOwnDocuments(store, true, nextName),
 }
