@@ -29,11 +29,14 @@ const before = [
 ].map((name) => `test/e2e/**/${name}.test.ts`)
 
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
-const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
+const histories = ['model', 'system', 'system-second-half', 'system-bugs', 'system-crashes'].map(
+  (name) => `test/simulation/${name}.test.ts`,
+)
 
 /** Suites that take long, in the order of their start: seeds of a sandbox not beside the kills, which load the machine. */
 const LONG = [
   'system',
+  'system-second-half',
   'model',
   'first-start',
   'stores-unavailable',

@@ -16,7 +16,7 @@ import type { Prepare, Row } from '../support/hostile-inputs/row.ts'
 /** Longest evaluation of one input on a thread that others wait for. */
 const LIMIT_MS = 5
 const WARM_UPS = 3
-const RUNS = 20
+const RUNS = 200
 
 /**
  * The shortest of several evaluations after some to warm up: what the work takes when nothing else has the core. The first
