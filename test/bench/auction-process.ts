@@ -13,6 +13,7 @@ import { execute } from '../../src/seed/tenants.ts'
 import { createTenantWorkspace, createWorkspaceBuilder } from '../support/e2e/world.ts'
 import { HOST } from './api-server.ts'
 import { eventOf } from './append.ts'
+import { privateBytes } from './measure.ts'
 import { measureOwnTime, type OwnTime } from './own-time.ts'
 
 /** How long a bidder takes (ms). */
@@ -255,10 +256,7 @@ type Asked = Readonly<Record<string, () => unknown>>
 function serverAnswers({ bidders }: ServerPart): Asked {
   let ownTime: (() => OwnTime) | null = null
   return {
-    memory() {
-      global.gc?.()
-      return { bytes: process.memoryUsage().rss }
-    },
+    memory: () => ({ bytes: privateBytes() }),
     'own-time': () => {
       ownTime ??= measureOwnTime(bidders)
       return ownTime()

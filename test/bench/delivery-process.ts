@@ -20,6 +20,7 @@ import { secretRecordOf } from '../../src/reactions/webhook-secrets.ts'
 import { execute } from '../../src/seed/tenants.ts'
 import { createTenantWorkspace } from '../support/e2e/world.ts'
 import { HOST } from './api-server.ts'
+import { privateBytes } from './measure.ts'
 
 /** How long a receiver takes (ms). */
 const RECEIVER_MS = 5
@@ -45,7 +46,9 @@ export interface Received {
 
 /** What a process is asked. */
 export type DeliveryQuestion =
-  | { readonly ask: 'received' | 'memory' | 'pause' | 'resume' | 'left' }
+  | { readonly ask: 'received' | 'memory' | 'left' }
+  /** Pauses or resumes endpoints in the order in which they were added. */
+  | { readonly ask: 'status'; readonly from: number; readonly count: number; readonly status: 'active' | 'paused' }
   | {
       readonly ask: 'queue'
       readonly deliveries: number
@@ -134,7 +137,8 @@ async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { p
         name: `Endpoint ${path}${n}`,
         url: `${url}/${path}${n}`,
         method: 'POST' as const,
-        eventPattern: ['*' as const],
+        // What is sent is queued by hand: the calls that are settled beside it must not be told to a thousand endpoints.
+        eventPattern: ['wallet.low' as const],
         campaignId: null,
         publisherId: null,
         headers: {},
@@ -148,8 +152,8 @@ async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { p
   }
   await add('', endpoints)
   const baseUrl = await app.listen()
-  const setStatus = async (status: 'active' | 'paused') => {
-    for (const webhookId of ids.slice(0, endpoints))
+  const setStatus = async ({ from, count, status }: Extract<DeliveryQuestion, { ask: 'status' }>) => {
+    for (const webhookId of ids.slice(from, from + count))
       await execute(app.writer, workspaceId, changeWebhook, { webhookId, changes: {}, status })
   }
   async function queueOne(webhookId: string): Promise<void> {
@@ -206,7 +210,15 @@ async function openOurs({ url, endpoints, directory }: Extract<DeliveryPart, { p
     const rows = await app.readSide.views.find(collectionOf(webhookCounters), { filter: {}, limit: 10_000 })
     return rows.reduce((sum, { doc }) => sum + Number(doc.waiting), 0)
   }
-  return { app, add, setStatus, queue, left, settle }
+  return {
+    app,
+    opened: { baseUrl, key: tenant.key, webhookIds: ids.slice(0, endpoints) },
+    add,
+    setStatus,
+    queue,
+    left,
+    settle,
+  }
 }
 
 async function main(part: DeliveryPart): Promise<void> {
@@ -222,16 +234,14 @@ async function main(part: DeliveryPart): Promise<void> {
     reply = (question) => (question.ask === 'post' ? post(question.deliveries) : null)
   } else {
     const ours = await openOurs(part)
-    answer({ ready: true })
+    answer(ours.opened)
     process.once('disconnect', () => ours.app.close().then(() => process.exit(0)))
     reply = async (question) => {
       if (question.ask === 'queue') await ours.queue(question.deliveries, question.endpoints, question.perSecond)
       if (question.ask === 'add') await ours.add(question.path, question.endpoints)
-      if (question.ask === 'pause') await ours.setStatus('paused')
-      if (question.ask === 'resume') await ours.setStatus('active')
+      if (question.ask === 'status') await ours.setStatus(question)
       if (question.ask === 'settle') return { delays: await ours.settle(question.calls) }
-      if (question.ask === 'memory') global.gc?.()
-      return { left: await ours.left(), bytes: process.memoryUsage().rss }
+      return { left: await ours.left(), ...(question.ask === 'memory' && { bytes: privateBytes() }) }
     }
   }
   process.on('message', async (question: DeliveryQuestion) => answer(await reply(question)))

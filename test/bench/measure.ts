@@ -1,3 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
+
+/** What the kernel tells of this process. */
+const STATUS = '/proc/self/status'
+
 /** The goal of a figure: at least a share of its ceiling, or at most a multiple of it. */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number }
 
@@ -58,6 +63,16 @@ export async function secondsOf(work: () => unknown): Promise<number> {
   const begun = performance.now()
   await work()
   return (performance.now() - begun) / 1_000
+}
+
+/**
+ * Bytes that this process holds for itself, after a collection. Pages of mapped files do not count: they are the kernel's cache,
+ * and grow with every file that is read.
+ */
+export function privateBytes(): number {
+  global.gc?.()
+  const anonymous = existsSync(STATUS) ? /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(STATUS, 'utf8')) : null
+  return anonymous ? Number(anonymous[1]) * 1_024 : process.memoryUsage().rss
 }
 
 /** Whether a figure reaches its goal. */

@@ -11,13 +11,14 @@ import { withExpiredHidden } from '../../src/runtime/queries/hide-expired.ts'
 import { createQueryRunner, type QueryRequest } from '../../src/runtime/queries/query-runner.ts'
 import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { callPage } from './call-page.ts'
+import { deliveryPage } from './delivery-page.ts'
 
 const { start, serve } = joinThread()
 const store = await openReadStore(start.readStoreUrl)
 const parts = { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random }
 const views = withExpiredHidden(withActiveBuilds(withColumns(store, parts), clock), projections, clock)
 const runner = createQueryRunner({
-  queries: [callPage, listPings],
+  queries: [callPage, listPings, deliveryPage],
   ports: queryPorts(views),
   positions: createCheckpointTracker(clock),
 })
