@@ -31,6 +31,26 @@ describe('a queue with much that is due', () => {
     expect(passes.map(({ ids }) => ids.join(''))).toEqual(['abcde', 'fghij', 'kl'])
   })
 
+  test('is read once for several passes', async () => {
+    const { clock, add, passes, reads, start } = dispatchRig({ pass: 5, inFlight: 1 })
+    add(letters(25))
+    start()
+    await clock.advance(0)
+    expect([passes.length, reads.length]).toEqual([5, 2])
+  })
+
+  test('is read anew after a pass that ended early', async () => {
+    const { clock, add, answers, ids, reads, start } = dispatchRig({ pass: 5, inFlight: 1 })
+    let asked = 0
+    answers.set('q', () => (++asked === 2 ? 'waits' : 'answered'))
+    add(letters(12))
+    start()
+    await clock.advance(0)
+    expect([ids(), reads.length]).toEqual([['a', 'b'], 1])
+    await clock.advance(MINUTE)
+    expect([...new Set(ids())]).toEqual(letters(12))
+  })
+
   test('is sent so many items at a time, once its receiver has answered the first', async () => {
     const { clock, add, answers, ids, leave, peakOf, start } = dispatchRig({ pass: 10, inFlight: 3 })
     const { hold, answer } = heldRequests()

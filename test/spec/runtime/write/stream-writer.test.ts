@@ -193,3 +193,18 @@ describe('a dry run', () => {
     expect(asked).toBe(1)
   })
 })
+
+it('a state that was read for a command is not read again for it', async () => {
+  const { log, writer } = createWriterFixture()
+  const { tallyId } = tallyAddition
+  await acceptedOutcome(execute(writer(), beginTally, { tallyId, name: 'All' }))
+  let reads = 0
+  const counted = {
+    ...log,
+    read: (...asked: Parameters<typeof log.read>) => log.read(...asked).finally(() => void reads++),
+  }
+  const other = writer({ log: counted })
+  expect(await other.recentStateOf(tally, tallyId, 0, WORKSPACE)).toMatchObject({ name: 'All', sum: 0 })
+  await acceptedOutcome(execute(other, addToTally, tallyAddition))
+  expect(reads).toBe(1)
+})
