@@ -23,6 +23,8 @@ import { audit, eventsOf } from '../support/oracle/oracle.ts'
 const CLIENTS = 2
 /** The pause (ms) between two calls of a client: their deliveries keep the workers busy. */
 const PAUSE_MS = 400
+/** So many calls may be ahead of their deliveries, of which a call has at least four: what is left at the end is little. */
+const AHEAD = { calls: 30, deliveriesPerCall: 4 }
 /** Roles of the process that takes the calls, where it does not deliver. */
 const FRONT_ROLES = 'command-api,query-api,projector'
 /** A process is killed over one of so many of the next requests. */
@@ -127,7 +129,10 @@ export async function runDeliveryKills(options: DeliveryKillOptions): Promise<De
   const { workers, front } = await castOf(setup, env)
   const processes = [...new Set([front, ...workers])]
   await startOnce(processes)
-  const load = startLoad(world, CLIENTS, () => front.baseUrl, chance, PAUSE_MS)
+  const load = startLoad(world, CLIENTS, () => front.baseUrl, chance, {
+    pauseMs: PAUSE_MS,
+    isHeld: (acknowledged) => acknowledged > AHEAD.calls + receiver.got.length / AHEAD.deliveriesPerCall,
+  })
   const log = await openLog(eventLogUrl)
   const faultsIn = (events: readonly RecordedEvent[]) => {
     const { violations, open } = audit(events, load.acknowledged, Date.now())

@@ -87,16 +87,20 @@ const RETRY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 /** Answers to an action on a call that is still live, not yet known, or already in that state. */
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([...RETRY_STATUSES, 400, 404, 409])
 
-/**
- * Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call; each client waits
- * for `pauseMs` between two calls.
- */
+interface LoadPace {
+  /** The pause between two calls of a client. */
+  readonly pauseMs?: number
+  /** Whether no call is placed after so many, because the platform has enough to do. */
+  readonly isHeld?: (acknowledged: number) => boolean
+}
+
+/** Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call. */
 export function startLoad(
   world: FaultWorld,
   clients: number,
   nextBase: () => string,
   chance: Chance,
-  pauseMs = PAUSE_MS,
+  { pauseMs = PAUSE_MS, isHeld = () => false }: LoadPace = {},
 ): Load {
   const acknowledged = new Set<string>()
   const written = new Set<string>()
@@ -116,7 +120,8 @@ export function startLoad(
   }
   const client = async () => {
     const own: string[] = []
-    while (!ended) {
+    for (; !ended; await pause(pauseMs)) {
+      if (isHeld(acknowledged.size)) continue
       const body = someCall(world, chance)
       const answer = await ask('/api/sandbox/calls', { method: 'POST', body }).catch(() => null)
       if (answer?.status === 201) {
@@ -125,7 +130,6 @@ export function startLoad(
       } else if (answer && !RETRY_STATUSES.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
       const callId = own[Math.floor(chance() * own.length)]
       if (callId && chance() < ACTION_SHARE) await act(callId)
-      await pause(pauseMs)
     }
   }
   const running = Array.from({ length: clients }, client)
