@@ -72,6 +72,7 @@ export function runWorkers(options: {
     upcasts,
     graceMs: GRACE_MS,
     takeProcessed: effects.takeProcessed,
+    untilNotRunning: effects.untilNotRunning,
     onPark: ({ reaction, stream, type, problem }) =>
       logger.error({ reaction, stream, type, problem }, 'a reaction failed again and again; its stream is parked'),
   })

@@ -40,6 +40,8 @@ export interface Effects<Tools> {
   readonly runEffects: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
   /** Whether a reaction's effect of an event has succeeded in this process; asked once, for it is forgotten then. */
   readonly takeProcessed: (reaction: string, eventId: string) => boolean
+  /** Resolves once this process does not run a reaction's effect of an event, or no longer. */
+  readonly untilNotRunning: (reaction: string, eventId: string) => Promise<void>
   /** Tools for the reactions, which run the effects of other processes' events and those that a crash left undone. */
   readonly tools: Tools
 }
@@ -56,26 +58,37 @@ function createProcessor<Tools>(
   onFailure: (event: RecordedEvent, error: unknown) => void,
 ) {
   const processed = createRecentIds(MAX_PROCESSED)
+  const running = new Map<string, Promise<void>>()
   const idOf = (reaction: string, eventId: string) => `${reaction} ${eventId}`
 
-  async function complete(reaction: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
+  async function complete(id: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
     try {
       await step
-      processed.add(idOf(reaction, event.meta.eventId))
+      processed.add(id)
     } catch (error) {
       onFailure(event, error)
+    } finally {
+      running.delete(id)
     }
+  }
+
+  function track(reaction: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
+    const id = idOf(reaction, event.meta.eventId)
+    const completed = complete(id, step, event)
+    running.set(id, completed)
+    return completed
   }
 
   return {
     takeProcessed: (reaction: string, eventId: string) => processed.take(idOf(reaction, eventId)),
+    untilNotRunning: async (reaction: string, eventId: string) => running.get(idOf(reaction, eventId)),
     /** Steps start in the order of the events. One that fails is retried by the reaction runner. */
     async process(events: readonly RecordedEvent[], tools: Tools): Promise<void> {
       const steps: Promise<void>[] = []
       for (const event of events) {
         for (const { name, on } of reactions) {
           const step = on[event.type]
-          if (step) steps.push(complete(name, step(tools, event), event))
+          if (step) steps.push(track(name, step(tools, event), event))
         }
       }
       await Promise.all(steps)
@@ -110,7 +123,7 @@ export function createEffects<Tools>(options: {
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Effects<Tools> {
   const { writer, toolsOf, clock, claims, newCommandId, actor } = options
-  const { process, takeProcessed } = createProcessor(options.reactions, options.onFailure)
+  const { process, ...processing } = createProcessor(options.reactions, options.onFailure)
   const runExclusive = createExclusiveTasks<RecordedEvent>(claims, clock)
 
   /** Tools that pass every event to which an effect leads to `collect`. */
@@ -145,6 +158,6 @@ export function createEffects<Tools>(options: {
     },
     processEvents: (events) => runEffects((by) => process(events, by)),
     runEffects,
-    takeProcessed,
+    ...processing,
   }
 }

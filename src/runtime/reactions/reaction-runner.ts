@@ -47,6 +47,8 @@ export interface ReactionRunnerOptions<Tools> {
   readonly graceMs: number
   /** Whether this process has processed an event for a reaction already. */
   readonly takeProcessed?: (reaction: string, eventId: string) => boolean
+  /** Resolves once this process does not run the effect of an event for a reaction, or no longer. */
+  readonly untilNotRunning?: (reaction: string, eventId: string) => Promise<void>
   /** A stream was parked. */
   readonly onPark?: (parked: ParkedStream) => void
 }
@@ -144,11 +146,12 @@ function typesOf<Tools>(reactions: readonly AnyReaction<Tools>[]): ReadonlySet<s
 
 /** Runs reactions over the log until the signal, each lane in one process at a time, at least once for each event. */
 export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): ReactionRunner {
-  const { log, clock, signal, upcasts = {}, takeProcessed = () => false, shards = 1 } = options
+  const { log, clock, signal, upcasts = {}, shards = 1 } = options
+  const { takeProcessed = () => false, untilNotRunning = async () => undefined } = options
   const wake = createWakeSignal(clock, signal)
   const logReader = createLogReader(log, typesOf(options.reactions), wake, signal)
   const lanes = options.reactions.flatMap((reaction) => reactionLanes(reaction, shards))
-  const steps = { ...options, upcasts, takeProcessed }
+  const steps = { ...options, upcasts, takeProcessed, untilNotRunning }
   const dispatcher = createDispatcher({ ...steps, storeParked: createParking(options), onEnd: wake.notify })
   const work = createWork(options, lanes, dispatcher, steps, wake.notify)
   const loop = runLanes({ ...options, work, logReader, wake })

@@ -17,6 +17,8 @@ export interface StepPorts<Tools> {
   readonly signal: AbortSignal
   /** Whether this process has processed an event for a reaction already. */
   readonly takeProcessed: (reaction: string, eventId: string) => boolean
+  /** Resolves once this process does not run the effect of an event for a reaction, or no longer. */
+  readonly untilNotRunning: (reaction: string, eventId: string) => Promise<void>
 }
 
 /** How a step ended: done, left to the next owner, or failed after so many attempts. */
@@ -24,7 +26,7 @@ export type StepEnd = 'done' | 'left' | { readonly attempts: number; readonly pr
 
 /** Runs a reaction's step on one event, and retries it until it is done, fails for good or the lane's term ends. */
 export async function runStep<Tools>(
-  { tools, upcasts, clock, signal, takeProcessed }: StepPorts<Tools>,
+  { tools, upcasts, clock, signal, takeProcessed, untilNotRunning }: StepPorts<Tools>,
   lane: ReactionLane<Tools>,
   event: RecordedEvent,
 ): Promise<StepEnd> {
@@ -32,6 +34,7 @@ export async function runStep<Tools>(
   const isOver = () => lane.term !== term || lane.stopping || signal.aborted
   for (let attempts = 1; !isOver(); ) {
     try {
+      await untilNotRunning(reaction.name, event.meta.eventId)
       if (!takeProcessed(reaction.name, event.meta.eventId))
         await reaction.on[event.type]?.(tools, upcast({ upcasts }, event))
       if (lane.term !== term) return 'left'

@@ -86,6 +86,23 @@ describe('running reactions', () => {
     expect(seen).toEqual(['a:tally-1#2'])
   })
 
+  test('waits for an event that this process is processing, and skips it when that succeeds', async () => {
+    const { clock, log, seen, start } = setUp()
+    const processing = Promise.withResolvers<void>()
+    let processed = ''
+    start('a', {
+      untilNotRunning: async (_reaction, eventId) => (eventId === 'tally-1#1' ? processing.promise : undefined),
+      takeProcessed: (_reaction, eventId) => eventId === processed,
+    })
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
+    await clock.advance(5_000)
+    expect(seen).toEqual([])
+    processed = 'tally-1#1'
+    processing.resolve()
+    await clock.advance(100)
+    expect(seen).toEqual(['a:tally-1#2'])
+  })
+
   test('runs at most 64 streams concurrently, and the events of one stream in order', async () => {
     const { clock, log, seen, start, on } = setUp()
     const gate = Promise.withResolvers<void>()
