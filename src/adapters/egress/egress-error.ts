@@ -1,13 +1,19 @@
 import type { AddressRule, EgressFailure } from '../../ports/egress.ts'
 
-/** A failed request, with the message for the customer, and the rule that its URL breaks. */
+/**
+ * A failed request, with the message for the customer, and the rule that its URL breaks. It has no stack: bidders that misbehave cause
+ * thousands a second, and capturing one costs as much as the request.
+ */
 export class EgressError extends Error {
   override readonly name = 'Failed'
   readonly failure: EgressFailure
   readonly rule: AddressRule | null
 
   constructor(failure: EgressFailure, sentence: string, rule: AddressRule | null = null) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(sentence)
+    Error.stackTraceLimit = stackTraceLimit
     this.failure = failure
     this.rule = rule
   }

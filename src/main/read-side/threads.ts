@@ -4,7 +4,6 @@ import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/a
 import { LogUnavailable } from '../../ports/event-log.ts'
 import { FilesUnavailable } from '../../ports/files.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { lowerThreadPriority } from './thread-priority.ts'
 
 const threadStart = z
   .object({
@@ -103,7 +102,6 @@ export function joinThread<Main extends Handlers>(): JoinedThread<Main> {
     start,
     main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.'), { StoreUnavailable }),
     serve(handlers) {
-      lowerThreadPriority()
       serveRpc(port, handlers)
       port.postMessage('ready')
     },
