@@ -23,8 +23,8 @@ import { audit, eventsOf } from '../support/oracle/oracle.ts'
 const CLIENTS = 2
 /** The pause (ms) between two calls of a client: their deliveries keep the workers busy. */
 const PAUSE_MS = 400
-/** So many calls may be ahead of their deliveries, of which a call has at least four: what is left at the end is little. */
-const AHEAD = { calls: 30, deliveriesPerCall: 4 }
+/** Maximum number of acknowledged calls of which no event is delivered yet. */
+const MAX_BACKLOG = 20
 /** Roles of the process that takes the calls, where it does not deliver. */
 const FRONT_ROLES = 'command-api,query-api,projector'
 /** A process is killed over one of so many of the next requests. */
@@ -104,6 +104,15 @@ async function killing(
   for (const process of workers) await process.waitUntilAnswering()
 }
 
+/** Number of calls whose first event, which every call has, is delivered to the endpoint that hears everything. */
+function deliveredCalls({ got, url }: RecordingReceiver): number {
+  const first = got.filter(
+    (request) =>
+      request.status === 200 && request.url === url('everything') && request.body.includes('"call.incoming"'),
+  )
+  return new Set(first.map(({ requestId }) => requestId)).size
+}
+
 /** Starts the platform once and ends it in peace: what begins at the end of the log begins before the calls. */
 async function startOnce(processes: readonly PlatformProcess[]): Promise<void> {
   for (const process of processes) process.start()
@@ -131,7 +140,7 @@ export async function runDeliveryKills(options: DeliveryKillOptions): Promise<De
   await startOnce(processes)
   const load = startLoad(world, CLIENTS, () => front.baseUrl, chance, {
     pauseMs: PAUSE_MS,
-    isHeld: (acknowledged) => acknowledged > AHEAD.calls + receiver.got.length / AHEAD.deliveriesPerCall,
+    isPaused: (acknowledged) => acknowledged - deliveredCalls(receiver) > MAX_BACKLOG,
   })
   const log = await openLog(eventLogUrl)
   const faultsIn = (events: readonly RecordedEvent[]) => {

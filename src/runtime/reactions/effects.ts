@@ -30,18 +30,22 @@ export interface EffectTools<Tools> {
   readonly runExclusive: (what: string, work: (tools: Tools) => Promise<unknown>) => Promise<void>
 }
 
+/** What a process knows of the effects that it runs itself: reactions do not repeat them. */
+export interface OwnEffects {
+  /** Whether a reaction's effect of an event has succeeded in this process; asked once, for it is forgotten then. */
+  readonly takeProcessed: (reaction: string, eventId: string) => boolean
+  /** Resolves once this process does not run a reaction's effect of an event, or no longer. */
+  readonly untilNotRunning: (reaction: string, eventId: string) => Promise<void>
+}
+
 /** Handles commands and runs the effects of their events in the same process, without waiting for the reactions. */
-export interface Effects<Tools> {
+export interface Effects<Tools> extends OwnEffects {
   /** Handles a command, then runs the effects of its events. A failed effect is retried by its reaction. */
   readonly handle: (command: AnyCommand, input: unknown, context: CommandContext) => Promise<CommandResult | Refusal>
   /** Runs the effects of events. Resolves to the events that they led to. */
   readonly processEvents: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
   /** Runs work with the tools of a reaction, and the effects of its commands. Resolves to the events that it led to. */
   readonly runEffects: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
-  /** Whether a reaction's effect of an event has succeeded in this process; asked once, for it is forgotten then. */
-  readonly takeProcessed: (reaction: string, eventId: string) => boolean
-  /** Resolves once this process does not run a reaction's effect of an event, or no longer. */
-  readonly untilNotRunning: (reaction: string, eventId: string) => Promise<void>
   /** Tools for the reactions, which run the effects of other processes' events and those that a crash left undone. */
   readonly tools: Tools
 }
@@ -123,7 +127,7 @@ export function createEffects<Tools>(options: {
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Effects<Tools> {
   const { writer, toolsOf, clock, claims, newCommandId, actor } = options
-  const { process, ...processing } = createProcessor(options.reactions, options.onFailure)
+  const { process, ...own } = createProcessor(options.reactions, options.onFailure)
   const runExclusive = createExclusiveTasks<RecordedEvent>(claims, clock)
 
   /** Tools that pass every event to which an effect leads to `collect`. */
@@ -158,6 +162,6 @@ export function createEffects<Tools>(options: {
     },
     processEvents: (events) => runEffects((by) => process(events, by)),
     runEffects,
-    ...processing,
+    ...own,
   }
 }

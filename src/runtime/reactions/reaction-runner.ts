@@ -12,6 +12,7 @@ import type { LaneWork } from '../lanes/running-lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatch-jobs.ts'
+import type { OwnEffects } from './effects.ts'
 import { type ParkedStream, putParked } from './parked-streams.ts'
 import { beginReaction, commitDueAt, commitReaction } from './reaction-checkpoint.ts'
 import { endTerm, enqueue, type ReactionLane, reactionLanes } from './reaction-lane.ts'
@@ -30,7 +31,7 @@ export interface ReactionStatus {
   readonly problem: string | null
 }
 
-export interface ReactionRunnerOptions<Tools> {
+export interface ReactionRunnerOptions<Tools> extends Partial<OwnEffects> {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly ownership: Ownership
@@ -45,10 +46,6 @@ export interface ReactionRunnerOptions<Tools> {
    * How long an event waits after it was read (ms): usually the process that appended it runs its effects at once.
    */
   readonly graceMs: number
-  /** Whether this process has processed an event for a reaction already. */
-  readonly takeProcessed?: (reaction: string, eventId: string) => boolean
-  /** Resolves once this process does not run the effect of an event for a reaction, or no longer. */
-  readonly untilNotRunning?: (reaction: string, eventId: string) => Promise<void>
   /** A stream was parked. */
   readonly onPark?: (parked: ParkedStream) => void
 }

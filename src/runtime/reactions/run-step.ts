@@ -4,21 +4,18 @@ import { upcast } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Upcasts } from '../upcasts.ts'
+import type { OwnEffects } from './effects.ts'
 import type { ReactionLane } from './reaction-lane.ts'
 
 /** Retries of a step before its stream is parked; while a dependency is unavailable, retries are not counted. */
 const RETRIES = 5
 
 /** What steps run with. */
-export interface StepPorts<Tools> {
+export interface StepPorts<Tools> extends OwnEffects {
   readonly tools: Tools
   readonly upcasts: Upcasts
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Whether this process has processed an event for a reaction already. */
-  readonly takeProcessed: (reaction: string, eventId: string) => boolean
-  /** Resolves once this process does not run the effect of an event for a reaction, or no longer. */
-  readonly untilNotRunning: (reaction: string, eventId: string) => Promise<void>
 }
 
 /** How a step ended: done, left to the next owner, or failed after so many attempts. */
@@ -35,6 +32,7 @@ export async function runStep<Tools>(
   for (let attempts = 1; !isOver(); ) {
     try {
       await untilNotRunning(reaction.name, event.meta.eventId)
+      if (isOver()) return 'left'
       if (!takeProcessed(reaction.name, event.meta.eventId))
         await reaction.on[event.type]?.(tools, upcast({ upcasts }, event))
       if (lane.term !== term) return 'left'

@@ -90,8 +90,8 @@ const REFUSED_STATUSES: ReadonlySet<number> = new Set([...RETRY_STATUSES, 400, 4
 interface LoadPace {
   /** The pause between two calls of a client. */
   readonly pauseMs?: number
-  /** Whether no call is placed after so many, because the platform has enough to do. */
-  readonly isHeld?: (acknowledged: number) => boolean
+  /** Back-pressure: whether clients place no call for now, by the number of acknowledged calls. */
+  readonly isPaused?: (acknowledged: number) => boolean
 }
 
 /** Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call. */
@@ -100,7 +100,7 @@ export function startLoad(
   clients: number,
   nextBase: () => string,
   chance: Chance,
-  { pauseMs = PAUSE_MS, isHeld = () => false }: LoadPace = {},
+  { pauseMs = PAUSE_MS, isPaused = () => false }: LoadPace = {},
 ): Load {
   const acknowledged = new Set<string>()
   const written = new Set<string>()
@@ -121,7 +121,7 @@ export function startLoad(
   const client = async () => {
     const own: string[] = []
     for (; !ended; await pause(pauseMs)) {
-      if (isHeld(acknowledged.size)) continue
+      if (isPaused(acknowledged.size)) continue
       const body = someCall(world, chance)
       const answer = await ask('/api/sandbox/calls', { method: 'POST', body }).catch(() => null)
       if (answer?.status === 201) {

@@ -39,7 +39,7 @@ describe('a queue with much that is due', () => {
     expect([passes.length, reads.length]).toEqual([5, 2])
   })
 
-  test('is read anew after a pass that ended early', async () => {
+  test('is read again after a pass that ended early', async () => {
     const { clock, add, answers, ids, reads, start } = dispatchRig({ pass: 5, inFlight: 1 })
     let asked = 0
     answers.set('q', () => (++asked === 2 ? 'waits' : 'answered'))

@@ -103,6 +103,21 @@ describe('running reactions', () => {
     expect(seen).toEqual(['a:tally-1#2'])
   })
 
+  test('leaves an event to the next owner when it ends while the event is being processed', async () => {
+    const { clock, log, seen, start, idle } = setUp()
+    const processing = Promise.withResolvers<void>()
+    const { stop, done } = start('a', { untilNotRunning: () => processing.promise })
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1))
+    await clock.advance(5_000)
+    stop.abort()
+    processing.resolve()
+    await clock.advance(100)
+    await done
+    expect(seen).toEqual([])
+    await idle(start('b'))
+    expect(seen).toEqual(['b:tally-1#1'])
+  })
+
   test('runs at most 64 streams concurrently, and the events of one stream in order', async () => {
     const { clock, log, seen, start, on } = setUp()
     const gate = Promise.withResolvers<void>()
