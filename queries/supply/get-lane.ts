@@ -5,7 +5,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { campaignLaneShape, LANE_READS, lanesOfCampaign } from './lane-shape.ts'
+import { campaignLaneShape, LANE_READS, laneOfCampaign } from './lane-shape.ts'
 
 /** A publisher's lane on a campaign. */
 export const getLane = defineQuery({
@@ -20,7 +20,7 @@ export const getLane = defineQuery({
   record: ({ id, publisherId }) => laneId(id, publisherId),
   flushesUsage: true,
   async run(ports: QueryPorts, { params: { id, publisherId }, tenant: { workspaceId }, now }) {
-    const [lane] = await lanesOfCampaign(ports, { workspaceId, campaignId: id, publisherId }, now)
+    const lane = await laneOfCampaign(ports, { workspaceId, campaignId: id, publisherId }, now)
     return lane ? { lane } : refuse('lane-not-found')
   },
 })

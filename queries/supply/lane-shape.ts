@@ -6,7 +6,7 @@ import { numbers } from '../../projections/supply/numbers.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { campaignReference } from '../../src/domain/campaigns/campaign.ts'
-import { lane, laneCounterId, reopenedKeyId } from '../../src/domain/supply/lane.ts'
+import { lane, laneCounterId, laneId, reopenedKeyId } from '../../src/domain/supply/lane.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
@@ -14,7 +14,7 @@ import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { countersOf, laneUsage, laneUsageOf } from '../routing/usage-figures.ts'
-import { type DocOf, readAll, readReferenced } from '../shared/documents.ts'
+import { type DocOf, readAll, readOne, readReferenced } from '../shared/documents.ts'
 import { statusReference } from '../shared/reference.ts'
 import { compatShape, compatShapeOf, keyUsages, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
 
@@ -63,20 +63,19 @@ async function numbersByLane(views: ReadStore, workspaceId: string, docs: readon
     [],
   )
   const counts = new Map(groups.map(({ key, count }) => [key.join(':'), count]))
-  return (laneId: string) => counts.get(laneId) ?? 0
+  return (lane: string) => counts.get(lane) ?? 0
 }
 
-/** Lanes of a workspace that match a filter, oldest first, each with its key and campaign. */
-async function readLanes(ports: QueryPorts, filter: Filter & { readonly workspaceId: string }, now: string) {
+/** Lanes of a workspace, each with its key and campaign. */
+async function describeLanes(ports: QueryPorts, workspaceId: string, docs: readonly LaneDoc[], now: string) {
   const { views } = ports
-  const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
   const keyIds = docs.flatMap(({ keyId }) => keyId ?? [])
   const [named, keys, usageOf, counters, numbersOn] = await Promise.all([
     readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
     readReferenced(views, routingKeys, docs, ({ keyId }) => keyId),
-    keyUsages(ports, filter.workspaceId, keyIds, now),
+    keyUsages(ports, workspaceId, keyIds, now),
     countersOf(views, 'lane', docs.map(counterIdOf)),
-    numbersByLane(views, filter.workspaceId, docs),
+    numbersByLane(views, workspaceId, docs),
   ])
   return docs.map((doc) => {
     const { id, workspaceId: _workspace, campaignId, publisherId, keyId, reopened: _reopened, ...terms } = doc
@@ -98,6 +97,9 @@ async function readLanes(ports: QueryPorts, filter: Filter & { readonly workspac
   })
 }
 
+/** The lanes that match a filter, oldest first. */
+const findLanes = ({ views }: QueryPorts, filter: Filter) => readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
+
 /** The lanes of publishers, by publisher, oldest first. */
 export async function lanesOfPublishers(
   ports: QueryPorts,
@@ -105,7 +107,8 @@ export async function lanesOfPublishers(
   publisherIds: readonly string[],
   now: string,
 ) {
-  const found = await readLanes(ports, { workspaceId, publisherId: { $in: publisherIds } }, now)
+  const docs = await findLanes(ports, { workspaceId, publisherId: { $in: publisherIds } })
+  const found = await describeLanes(ports, workspaceId, docs, now)
   const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
     ...shown,
     campaignId,
@@ -122,17 +125,9 @@ const publisherSummary = ({ id, name, status, routingPrefix }: WithId<DocOf<type
   routingPrefix,
 })
 
-/** The lanes of a campaign, oldest first; of one publisher if `publisherId` is given. */
-export async function lanesOfCampaign(
-  ports: QueryPorts,
-  {
-    workspaceId,
-    campaignId,
-    publisherId,
-  }: { readonly workspaceId: string; readonly campaignId: string; readonly publisherId?: string },
-  now: string,
-) {
-  const found = await readLanes(ports, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
+/** Lanes in the shape of their campaign. */
+async function campaignLanes(ports: QueryPorts, workspaceId: string, docs: readonly LaneDoc[], now: string) {
+  const found = await describeLanes(ports, workspaceId, docs, now)
   const owners = await readReferenced(ports.views, publishers, found, (one) => one.publisherId)
   return found.map(({ publisherId, key, shown }) => {
     const owner = owners.get(publisherId)
@@ -143,4 +138,25 @@ export async function lanesOfCampaign(
       compat: compatShapeOf(ports, key),
     }
   })
+}
+
+interface LaneQuestion {
+  readonly workspaceId: string
+  readonly campaignId: string
+}
+
+/** The lanes of a campaign, oldest first. */
+export async function lanesOfCampaign(ports: QueryPorts, { workspaceId, campaignId }: LaneQuestion, now: string) {
+  return campaignLanes(ports, workspaceId, await findLanes(ports, { workspaceId, campaignId }), now)
+}
+
+/** The lane of a campaign and a publisher, read by its id: a write of a lane reads back what it wrote; null for none. */
+export async function laneOfCampaign(
+  ports: QueryPorts,
+  { workspaceId, campaignId, publisherId }: LaneQuestion & { readonly publisherId: string },
+  now: string,
+) {
+  const doc = await readOne(ports.views, lanes, workspaceId, laneId(campaignId, publisherId))
+  const [lane = null] = doc ? await campaignLanes(ports, workspaceId, [doc], now) : []
+  return lane
 }

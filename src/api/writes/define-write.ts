@@ -3,6 +3,7 @@ import type { AnyCommand } from '../../kernel/command.ts'
 import type { AnyQuery } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { QueryPorts } from '../../ports/query-ports.ts'
+import { READ_LAG_HEADER } from '../read-your-writes.ts'
 import type { CommandOutcome, WriteContext } from './write-context.ts'
 import type { WriteResponse } from './write-progress.ts'
 import { defineWriteRoute, type RouteDeclaration, type Write } from './write-route.ts'
@@ -88,7 +89,10 @@ function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<Quer
     context.setPartialResponse({ status: successStatus, body: revealed ?? {} })
     if (runsEffects) await context.runEffects()
     const found = answer ? await context.query(answer.query, answer.params(executed)) : null
-    if (isRefusal(found)) return found
+    if (isRefusal(found)) {
+      // What has been written and is not found yet is no refusal of the write.
+      return outcome.changed ? { status: successStatus, body: revealed ?? {}, headers: READ_LAG_HEADER } : found
+    }
     const responseBody = respond ? await respond({ ...executed, answer: found }) : found
     if (isRefusal(responseBody)) return responseBody
     return { status: successStatus, body: revealed ? { ...responseBody, ...revealed } : responseBody }

@@ -6,6 +6,7 @@ import { laneWrites } from '../../../src/api/writes/lanes.ts'
 import { workspaceWrites } from '../../../src/api/writes/workspace.ts'
 import type { Write } from '../../../src/api/writes/write-route.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
+import { type Refusal, refuse } from '../../../src/kernel/refusal.ts'
 import { StoreUnavailable } from '../../../src/ports/read-store.ts'
 import { NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { campaignIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
@@ -18,13 +19,13 @@ interface Request {
   readonly body: object
 }
 
-/** A write to the first of these routes, where the query that reads it back fails with `error`. */
-async function write(writes: readonly Write[], { params = () => ({}), body }: Request, error: Error) {
+/** A write to the first of these routes, where the query that reads it back fails or refuses. */
+async function write(writes: readonly Write[], { params = () => ({}), body }: Request, end: Error | Refusal) {
   const { log, ops, clock, writer } = createWriterFixture()
   const { events } = await seedLiveCampaign(log, [createPublisher, () => ({ name: 'Green Leads' })])
   const tools = {
     writer: writer(),
-    queries: { run: () => Promise.reject(error) },
+    queries: { run: async () => (end instanceof Error ? Promise.reject(end) : end) },
     positions: { waitFor: async () => true },
     projections: [],
     clock,
@@ -55,7 +56,7 @@ async function write(writes: readonly Write[], { params = () => ({}), body }: Re
 }
 
 /** A change of the workspace's name. */
-const changeName = (name: string, error: Error) => write(workspaceWrites, { body: { name } }, error)
+const changeName = (name: string, end: Error | Refusal) => write(workspaceWrites, { body: { name } }, end)
 
 const fault = new RangeError('Not a time zone: BST')
 
@@ -89,10 +90,18 @@ test.each([
   expect(invited).toMatchObject({ status: 201, body: { token: expect.stringMatching(/^inv_[\w-]{43}$/) }, ...lag })
 })
 
-test('a new lane that cannot be read back is answered as created, with its key', async () => {
+test.each([
+  ['cannot be read back', fault],
+  ['is not found yet', refuse('lane-not-found')],
+])('a new lane that %s is answered as created, with its key', async (_, end) => {
   const params = (events: readonly NewEvent[]) => ({ id: campaignIn(events), publisherId: publisherIn(events, 1) })
-  expect(await write(laneWrites, { params, body: {} }, fault)).toMatchObject({
+  expect(await write(laneWrites, { params, body: {} }, end)).toMatchObject({
     status: 201,
     body: { key: expect.stringMatching(/^rk_live_/), keyNote: expect.any(String) },
+    headers: { 'svc-read-lag': 'true' },
   })
+})
+
+test('where nothing was written, the refusal of the query is the answer', async () => {
+  expect(await changeName('Acme Media', refuse('not-found'))).toMatchObject({ refused: 'not-found' })
 })
