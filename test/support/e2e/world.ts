@@ -96,6 +96,9 @@ function createdId(events: readonly RecordedEvent[], type: string, record: strin
   return data[record].id
 }
 
+/** The hash of a password that nobody knows: these people act by session alone, and hashing one for each world takes its time. */
+const NO_PASSWORD = '$argon2id$v=19$m=19456,t=2,p=1$lTtNx/f3ZUzLLVz6crOGdw$a75C2ROkfrN2teOf9M1vS423ioWUMTNzXDCCIVSrv64'
+
 const fourDigits = (n: number) => String(n).padStart(4, '0')
 
 /** Creates a builder that runs its commands through `handle`; `token` generates the secrets of routing keys. */
@@ -180,8 +183,7 @@ export async function createTenantWorkspace(
   const workspaceId = v7()
   const email = `${workspaceId}@tenant.example`
   const owner = { email, name: `${name} owner` }
-  // Nobody signs in by a password here, and hashing one for each world takes its time.
-  await execute(writer, workspaceId, registerUser, { ...owner, passwordHash: 'none' })
+  await execute(writer, workspaceId, registerUser, { ...owner, passwordHash: NO_PASSWORD })
   await execute(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner })
   // One millisecond per command, so that lists order records as they were created.
   const handle = async (command: AnyCommand, input: unknown) => {
@@ -226,7 +228,7 @@ export async function grantRole(
   if (role !== 'owner') {
     // A workspace keeps an owner.
     const spare = `spare-${v7()}@tenant.example`
-    await tenant.act(registerUser, { email: spare, name: 'Spare owner', passwordHash: 'none' })
+    await tenant.act(registerUser, { email: spare, name: 'Spare owner', passwordHash: NO_PASSWORD })
     await tenant.act(grantSeat, { email: spare, name: 'Spare owner', role: 'owner' })
   }
   await tenant.act(changeSeatRole, { userId, role })
