@@ -3,6 +3,7 @@ import { type WorkspaceState, workspace } from '../../src/domain/configuration/w
 import { wallet } from '../../src/domain/money/wallet.ts'
 import { bids, refuseUnasked, unusedBidsEvents } from '../../src/domain/routing/bids.ts'
 import { blocklist } from '../../src/domain/routing/blocklist.ts'
+import { callLease } from '../../src/domain/routing/call-lease.ts'
 import { callLookups, callMemory } from '../../src/domain/routing/call-memory.ts'
 import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-memory.ts'
 import { callerWindowsOfArrival } from '../../src/domain/routing/caller-windows.ts'
@@ -30,6 +31,8 @@ const input = z.object({
   bids,
   /** The offer of an auction that the call may claim. */
   offer: wonOffer.optional(),
+  /** The visitor's lease that the call matches. */
+  lease: callLease.optional(),
   occurredAt: instant,
 })
 type Input = z.infer<typeof input>
@@ -71,14 +74,14 @@ export const routeCall = defineCommand({
     return [...callLookups(state, input.callId), ...callerLookups(state, questions, input.occurredAt)]
   },
   decide(input, state, { reads, lookUp, seed: drawn, now }) {
-    const { callId, carrierCallId, routingKeyHash, caller, bids: given = [], occurredAt: at } = input
+    const { callId, carrierCallId, routingKeyHash, caller, bids: given = [], lease = null, occurredAt: at } = input
     const seed = input.seed ?? drawn
     if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId))
       return unusedBidsEvents(callId, at, given, state.calls.get(callId)?.arrival)
     const called = calledNumberOf(reads.workspace, input, state)
     if (!called) return refuse('number-not-found')
     const ledger = called.offer ? releaseReservation(state, called.offer.auctionId, now) : state
-    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, bids: given, at }
+    const arriving = { ...called, lease, callId, carrierCallId, routingKeyHash, caller, bids: given, at }
     const decided = decideArrival({ ...reads, ...arriving, ledger, lastSeen: createLastSeen(state, lookUp), seed })
     if ('targetIds' in decided) return refuseUnasked(decided)
     return [...reservationEvents(state, called.offer, at), ...withCapNotifications(ledger, [decided], reads.workspace)]

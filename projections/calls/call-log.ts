@@ -77,7 +77,8 @@ const GROUPED = [
 /** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
-  version: 7,
+  // 8: visitors' sessions.
+  version: 8,
   events: callEvents,
   doc: callRecord,
   indexes: [
@@ -111,6 +112,7 @@ export const callLog = defineProjection({
         dialedNumber: arrival.dialedNumber,
         numberId: arrival.numberId,
         numberPoolId: arrival.numberPoolId,
+        dniSessionId: arrival.dniSessionId ?? null,
         campaign: arrival.campaign,
         publisher: arrival.publisher,
         buyer: null,

@@ -15,10 +15,12 @@ export const timer = z.object({
   kind: z.string(),
   /** Milliseconds since the epoch. */
   dueAt: z.int(),
-  /** The call, order or number that the job is about. */
+  /** The call, order, number, auction or pool that the job is about. */
   subjectId: id,
   /** Amount that falls due; only jobs of the kind `usage` have one. */
   amountCents: cents.nullable(),
+  /** Leases of the pool that have not ended; only the kind `lease_end` counts them. */
+  openLeases: z.int().optional(),
 })
 export type TimerRow = z.infer<typeof timer>
 
@@ -88,8 +90,8 @@ export function timersOf(contexts: readonly AnyJobs[]): Projection<TimerRow> {
   }
   return defineProjection({
     name: 'timers',
-    // 4: ends of reservations, and confirmations of wins.
-    version: 4,
+    // 5: ends of leases.
+    version: 5,
     events: Object.assign({}, ...contexts.map(({ events }) => events)),
     doc: timer,
     indexes: [{ kind: 1, dueAt: 1 }],

@@ -97,7 +97,7 @@ export function callDetailOf(
     callerCity: doc.callerCity,
     dialedNumberId: doc.numberId,
     numberPoolId: doc.numberPoolId,
-    dniSessionId: null,
+    dniSessionId: doc.dniSessionId,
     deliveryMode: doc.deliveryMode,
     tagSources: tagsOf(doc.tagSources),
     settlementMode: 'books_only',

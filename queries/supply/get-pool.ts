@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { leases } from '../../projections/insertion/leases.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
@@ -16,7 +17,7 @@ export const getPool = defineQuery({
   params: z.object({ id }),
   query: z.object({}),
   response: z.object({ pool: poolShape }),
-  reads: [pools, numbers],
+  reads: [pools, numbers, leases],
   rejects: ['pool-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { leases } from '../../projections/insertion/leases.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
@@ -24,7 +25,7 @@ export const listPools = defineQuery({
     ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(poolShape),
-  reads: [pools, numbers],
+  reads: [pools, numbers, leases],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const { status, campaignId, publisherId } = query
     const filter = {

@@ -29,6 +29,7 @@ import type { CommandContext } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import { type AskBidders, decideWithBids } from '../reactions/ask-bidders.ts'
+import type { LeaseOfCall } from '../reactions/call-leases.ts'
 import type { Offers } from '../reactions/offers.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { noParams } from './no-params.ts'
@@ -60,6 +61,7 @@ export interface SandboxPorts {
   readonly simulator: Simulator
   readonly askBidders: AskBidders
   readonly offers: Pick<Offers, 'offerFor'>
+  readonly leaseOf: LeaseOfCall
   readonly clock: Clock
   readonly random: Random
   /** Waits until the projections have read the newest events of these types. */
@@ -112,7 +114,7 @@ const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): Di
  * are asked for it once: the call itself gets the same answers.
  */
 async function estimateSeconds(
-  { writer, askBidders, offers }: SandboxPorts,
+  { writer, askBidders, offers, leaseOf }: SandboxPorts,
   { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
   caller: CommandContext,
   callId: string,
@@ -122,7 +124,7 @@ async function estimateSeconds(
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
   const offer = await offers.offerFor(caller.workspaceId, { to, caller: from ?? null, at })
-  const claim = offer ? { offer } : {}
+  const lease = await leaseOf(caller.workspaceId, { to, at })
   const arrival = {
     callId,
     carrierCallId: callId,
@@ -130,7 +132,8 @@ async function estimateSeconds(
     caller: from ?? null,
     routingKeyHash,
     seed,
-    ...claim,
+    ...(offer && { offer }),
+    ...(lease && { lease }),
     occurredAt: at,
   }
   const rounds = new Map<number, readonly Bid[]>()

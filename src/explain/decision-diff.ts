@@ -47,8 +47,8 @@ function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' |
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
   // `seed` is an input of the command's context.
   const { seed: _seed, unclaimedOffer, ...inputs } = data.inputs
-  const { bids = [], offer = unclaimedOffer } = data
-  const asked = { ...bidsField(bids), ...(offer && { offer }) }
+  const { bids = [], offer = unclaimedOffer, lease } = data
+  const asked = { ...bidsField(bids), ...(offer && { offer }), ...(lease && { lease }) }
   const input = { callId, carrierCallId, to, caller, ...inputs, ...asked, occurredAt }
   return { callId, command: routeCall, input }
 }

@@ -24,6 +24,7 @@ import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
 import { limitHeapGrowth } from './heap-growth.ts'
+import { type InsertionDesk, openInsertionDesk } from './insertion-desk.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
 import { entities, projections } from './registry.ts'
@@ -35,7 +36,7 @@ import { NO_WORKERS, runWorkers } from './workers.ts'
 const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'].flatMap((text) => parseIpRange(text) ?? [])
 
 /** Roles whose processes decide on folds. */
-const DECIDING_ROLES = ['command-api', 'worker', 'auction-api'] as const
+const DECIDING_ROLES = ['command-api', 'worker', 'auction-api', 'public-api'] as const
 
 /** How long a stopping process waits for the requests that it has accepted. */
 const STOP_TIMEOUT_MS = 10_000
@@ -48,8 +49,9 @@ export interface App {
   readonly secrets: Secrets
   readonly auctions: AuctionPorts
   readonly desk: AuctionDesk
+  readonly insertion: InsertionDesk
   readonly ops: OperationalStore
-  /** The entries of offers. */
+  /** The entries of offers and leases. */
   readonly entries: Entries
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
@@ -100,7 +102,8 @@ export async function openApp(
   const { entries, offers } = await openOffers(config, core)
   const confirmWin = createWinConfirmer({ egress, secrets, clock, configuration })
   const auctions = { askBidders, offers, confirmWin }
-  const effects = openEffects(core, { carrier: () => carrier.carrier, auctions }, logger)
+  const insertion = openInsertionDesk(config, core, entries)
+  const effects = openEffects(core, { carrier: () => carrier.carrier, auctions, leases: insertion.tools }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const openEndpoint = createEndpointOpener({
     ...core,
@@ -126,6 +129,7 @@ export async function openApp(
     egress,
     auctions,
     desk,
+    insertion,
     live,
     awaitProjections: awaitTypes,
     stopping: stop.signal,
@@ -140,6 +144,7 @@ export async function openApp(
     secrets,
     auctions,
     desk,
+    insertion,
     ops,
     entries,
     readSide,

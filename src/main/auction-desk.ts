@@ -4,6 +4,7 @@ import { createAuctionNumbers } from '../api/auctions/auction-numbers.ts'
 import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { Entries } from '../ports/operational-store.ts'
 import { auctionFlow } from '../reactions/auction-flow.ts'
+import { LEASE_ENTRIES } from '../reactions/lease-entries.ts'
 import { createOffers, OFFER_ENTRIES, type Offers } from '../reactions/offers.ts'
 import { restoreOffers } from '../reactions/restore-offers.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
@@ -20,7 +21,7 @@ async function newestNumber(views: Core['views'], workspaceId: string): Promise<
   return newest?.seq ?? 0
 }
 
-/** The offers of this process, with those that the process before it had yet to store. @throws LogUnavailable, StoreUnavailable */
+/** The entries of offers and leases, and the offers of this process, with those that the process before it had yet to store. @throws LogUnavailable, StoreUnavailable */
 export async function openOffers(
   config: Config,
   { log, ops, clock, writer }: Core,
@@ -29,7 +30,7 @@ export async function openOffers(
     const entries = sharedEntries(ops)
     return { entries, offers: createOffers({ entries, clock, writer }) }
   }
-  const entries = await openEntryCache({ ops, clock }, OFFER_ENTRIES)
+  const entries = await openEntryCache({ ops, clock }, [...OFFER_ENTRIES, ...LEASE_ENTRIES])
   const offers = createOffers({ entries, clock, writer })
   const positions = [...(await readReactionPositions(ops, auctionFlow.name, clock.now())).values()]
   // Without a checkpoint the reaction restores all of them.

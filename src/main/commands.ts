@@ -75,6 +75,8 @@ import { createTarget } from '../../commands/demand/create-target.ts'
 import { recordTargetTest } from '../../commands/demand/record-target-test.ts'
 import { setBuyerStatus } from '../../commands/demand/set-buyer-status.ts'
 import { setTargetStatus } from '../../commands/demand/set-target-status.ts'
+import { endLeases } from '../../commands/insertion/end-leases.ts'
+import { recordLease } from '../../commands/insertion/record-lease.ts'
 import { chargeUsage } from '../../commands/money/charge-usage.ts'
 import { creditSandboxWallet } from '../../commands/money/credit-sandbox-wallet.ts'
 import { creditWallet } from '../../commands/money/credit-wallet.ts'
@@ -243,6 +245,8 @@ export const commands: readonly AnyCommand[] = [
   reportWebhookHealth,
   rotateWebhookSecret,
   stopDelivery,
+  endLeases,
+  recordLease,
 ]
 
 /** Every precondition of commands. */

@@ -20,11 +20,16 @@ import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 import { PARTITIONS } from '../kernel/partition.ts'
 import { KEY_BYTES } from './sealing.ts'
 
-export const roles = ['command-api', 'query-api', 'projector', 'worker', 'auction-api'] as const
+export const roles = ['command-api', 'query-api', 'projector', 'worker', 'auction-api', 'public-api'] as const
 export type ProcessRole = (typeof roles)[number]
 
-/** The roles of versions before there was `auction-api`. */
+/** The roles of the first versions. */
 const EARLIER_ROLES: readonly ProcessRole[] = ['command-api', 'query-api', 'projector', 'worker']
+/** Roles that came later, and what goes unanswered without them. */
+const LATER_ROLES: readonly (readonly [ProcessRole, string])[] = [
+  ['auction-api', 'pings of publishers'],
+  ['public-api', 'leases of visitors'],
+]
 
 /** The environment is invalid; the message is one sentence for the operator. */
 export class ConfigurationError extends Error {
@@ -161,8 +166,11 @@ export function isSingleProcess({ roles: own, readStoreUrl }: Pick<Config, 'role
 
 /** What the operator of a process with these roles should know, in one sentence; null for nothing. */
 export function rolesWarning({ roles: own }: Pick<Config, 'roles'>): string | null {
-  if (own.has('auction-api') || !EARLIER_ROLES.every((role) => own.has(role))) return null
-  return 'ROLES names every role but auction-api, so this process answers no pings of publishers: add auction-api, or run another process that has it.'
+  if (!EARLIER_ROLES.every((role) => own.has(role))) return null
+  const missing = LATER_ROLES.filter(([role]) => !own.has(role))
+  if (missing.length === 0) return null
+  const [names, tasks] = [missing.map(([role]) => role).join(' and '), missing.map(([, task]) => task).join(' and ')]
+  return `ROLES names every role but ${names}, so this process answers no ${tasks}: add ${names}, or run other processes that have ${missing.length === 1 ? 'it' : 'them'}.`
 }
 
 function rolesOf(text: string): ReadonlySet<ProcessRole> {

@@ -114,7 +114,7 @@ export async function openCore(config: Config, logger: Logger) {
 /** The effects of events, run at once in the process that appended them; one that fails is left to its reaction. */
 export function openEffects(
   { writer, log, ops, views, owner, metrics, routingKeyUses }: Core,
-  ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'auctions'>,
+  ports: Pick<Parameters<typeof createPlatformEffects>[0], 'carrier' | 'auctions' | 'leases'>,
   logger: Logger,
 ) {
   return createPlatformEffects({

@@ -18,7 +18,11 @@ import { auctionFlow } from '../reactions/auction-flow.ts'
 import { auctionJobHandlers } from '../reactions/auction-job-handlers.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { callJobHandlers } from '../reactions/call-job-handlers.ts'
+import type { LeaseOfCall } from '../reactions/call-leases.ts'
 import type { DeliveryStore } from '../reactions/delivery-store.ts'
+import type { LeaseEnds } from '../reactions/lease-ends.ts'
+import { leaseFlow } from '../reactions/lease-flow.ts'
+import { leaseJobHandlers } from '../reactions/lease-job-handlers.ts'
 import { commandFor } from '../reactions/notice-commands.ts'
 import { numberJobHandlers } from '../reactions/number-job-handlers.ts'
 import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
@@ -41,17 +45,36 @@ export const reactions: readonly AnyReaction<NumberTools>[] = [
   numberOrders,
   renewals,
   webhookOutbox,
+  leaseFlow,
 ]
 
 /** Handlers of scheduled jobs, over the jobs of every context. */
-export const jobHandlers = jobHandlersOf([callJobHandlers, auctionJobHandlers, numberJobHandlers, webhookJobHandlers])
+export const jobHandlers = jobHandlersOf([
+  callJobHandlers,
+  auctionJobHandlers,
+  numberJobHandlers,
+  webhookJobHandlers,
+  leaseJobHandlers,
+])
+
+/** What calls and reactions know of visitors' leases. */
+export interface LeaseTools {
+  readonly leaseOf: LeaseOfCall
+  readonly ends: LeaseEnds
+}
+
+/** Of a system that leases no numbers. */
+const NO_LEASES: LeaseTools = {
+  leaseOf: async () => null,
+  ends: { endExpired: async () => null, endEarly: async () => undefined },
+}
 
 /** Runs commands from requests, the carrier and timers, each with the effects of its events. */
 export interface PlatformEffects extends Effects<NumberTools> {
   /** Handles a carrier notice; resolves when its events are durable. @throws CallNotBegun */
   readonly handleCarrierNotice: (notice: CarrierNotice) => Promise<void>
-  /** Runs a due job by the handler of its kind. */
-  readonly runScheduledJob: (kind: string, workspaceId: string, job: ScheduledJob) => Promise<void>
+  /** Runs a due job by the handler of its kind. Resolves to the instant (ms) at which it is due again, if its handler knows one. */
+  readonly runScheduledJob: (kind: string, workspaceId: string, job: ScheduledJob) => Promise<unknown>
 }
 
 /** A notice arrived before the event that it depends on was recorded; the carrier must send it again. */
@@ -88,6 +111,8 @@ export function createPlatformEffects(options: {
   readonly carrier: () => Carrier
   /** Bidders, and the offers that publishers won. */
   readonly auctions: AuctionPorts
+  /** Visitors' leases; none by default. */
+  readonly leases?: LeaseTools
   readonly deliveries: DeliveryStore
   readonly clock: Clock
   readonly claims: Claimant
@@ -101,6 +126,7 @@ export function createPlatformEffects(options: {
     upcasts = registered,
     carrier,
     auctions,
+    leases = NO_LEASES,
     deliveries,
     onRoutingKeyUse = () => undefined,
     ...rest
@@ -125,6 +151,7 @@ export function createPlatformEffects(options: {
       read: readUpcast(log.read, upcasts),
       inOrder,
       deliveries,
+      leaseEnds: leases.ends,
     }),
   })
   return {
@@ -136,7 +163,9 @@ export function createPlatformEffects(options: {
         notice.type === 'call-arrived'
           ? await offers.offerFor(workspaceId, { to: notice.to, caller: notice.from, at: notice.at })
           : null
-      const input = { ...noticed, ...(offer && { offer }) }
+      const lease =
+        notice.type === 'call-arrived' ? await leases.leaseOf(workspaceId, { to: notice.to, at: notice.at }) : null
+      const input = { ...noticed, ...(offer && { offer }), ...(lease && { lease }) }
       const context = {
         workspaceId,
         actor: CARRIER,
@@ -160,7 +189,7 @@ export function createPlatformEffects(options: {
     },
     async runScheduledJob(kind, workspaceId, job) {
       const cause: Causation = { meta: { workspaceId, correlationId: job.subjectId, eventId: null } }
-      await jobHandlers[kind]?.run(effects.tools, job, cause)
+      return jobHandlers[kind]?.run(effects.tools, job, cause)
     },
   }
 }

@@ -24,6 +24,8 @@ import { webhookStats } from '../../projections/delivery/webhook-stats.ts'
 import { webhooks } from '../../projections/delivery/webhooks.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
+import { leaseJobs } from '../../projections/insertion/lease-jobs.ts'
+import { leases } from '../../projections/insertion/leases.ts'
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import { wallets } from '../../projections/money/wallets.ts'
 import { blockedCallers } from '../../projections/routing/blocked-callers.ts'
@@ -35,6 +37,7 @@ import { lanes } from '../../projections/supply/lanes.ts'
 import { numberJobs } from '../../projections/supply/number-jobs.ts'
 import { numberOrders } from '../../projections/supply/number-orders.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
+import { poolKeys } from '../../projections/supply/pool-keys.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { publisherCredentials } from '../../projections/supply/publisher-credentials.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
@@ -74,6 +77,7 @@ import { getBuyerRow } from '../../queries/demand/get-buyer-row.ts'
 import { getTarget } from '../../queries/demand/get-target.ts'
 import { listBuyers } from '../../queries/demand/list-buyers.ts'
 import { listTargets } from '../../queries/demand/list-targets.ts'
+import { listLeases } from '../../queries/insertion/list-leases.ts'
 import { getWallet } from '../../queries/money/get-wallet.ts'
 import { getWalletEntry } from '../../queries/money/get-wallet-entry.ts'
 import { listBlockedCallers } from '../../queries/routing/list-blocked-callers.ts'
@@ -97,6 +101,7 @@ import { auction } from '../domain/auctions/auction.ts'
 import { call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import { delivery } from '../domain/delivery/delivery.ts'
+import { poolLeases } from '../domain/insertion/lease.ts'
 import { wallet } from '../domain/money/wallet.ts'
 import { blocklist } from '../domain/routing/blocklist.ts'
 import { ledger } from '../domain/routing/ledger.ts'
@@ -119,10 +124,11 @@ export const entities: readonly AnyEntity[] = [
   platform,
   activity,
   delivery,
+  poolLeases,
 ]
 
 /** Work that falls due, over the jobs of every context. */
-export const timers = timersOf([callJobs, auctionJobs, numberJobs, webhookJobs])
+export const timers = timersOf([callJobs, auctionJobs, numberJobs, webhookJobs, leaseJobs])
 
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [
@@ -143,6 +149,8 @@ export const projections: readonly AnyProjection[] = [
   numbers,
   pingLedger,
   pingStory,
+  leases,
+  poolKeys,
   pools,
   publishers,
   revisions,
@@ -206,6 +214,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listCalls,
   listCampaigns,
   listLanes,
+  listLeases,
   listNumberOrders,
   listNumbers,
   listPings,

@@ -4,6 +4,7 @@ import { createPostDesk } from '../api/auctions/post-offer.ts'
 import { createPublisherKeys } from '../api/auctions/publisher-keys.ts'
 import { telnyxRoutes } from '../api/carrier-webhooks.ts'
 import { withIdempotency } from '../api/idempotency.ts'
+import { insertionRoutes } from '../api/insertion/insertion-routes.ts'
 import type { LiveStream } from '../api/live-stream.ts'
 import { parkedRoute } from '../api/parked-streams.ts'
 import { projectionRoute, projectionRows } from '../api/projection-status.ts'
@@ -30,6 +31,7 @@ import { readUpcast } from '../runtime/upcasts.ts'
 import type { OpenCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
+import type { InsertionDesk } from './insertion-desk.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import { projections, queries, upcasts } from './registry.ts'
 import { availabilityCheck } from './stores.ts'
@@ -43,6 +45,8 @@ export interface RouteParts {
   readonly auctions: AuctionPorts
   /** What pings are judged with. */
   readonly desk: AuctionDesk
+  /** What visitors' leases are made with. */
+  readonly insertion: InsertionDesk
   readonly live: LiveStream
   /** The address that clients use. */
   readonly baseUrl: () => string
@@ -54,12 +58,13 @@ export interface RouteParts {
 /** The sandbox: simulated calls, bidders, receivers and loads. None with a real carrier. */
 function simulatedRoutes(
   { sipDomain }: Config,
-  { core, carrier, auctions, desk, awaitProjections, baseUrl, stopping }: RouteParts,
+  { core, carrier, auctions, desk, insertion, awaitProjections, baseUrl, stopping }: RouteParts,
 ): readonly ApiRoute[] {
   const { writer, ops, clock, random } = core
   const { simulator } = carrier
   if (!simulator) return []
-  const calls = { writer, simulator, ...auctions, clock, random, awaitProjections }
+  const { leaseOf } = insertion.tools
+  const calls = { writer, simulator, ...auctions, leaseOf, clock, random, awaitProjections }
   const unlimited = { ...desk, rates: NO_RATES }
   return [
     ...sandboxRoutes(calls),
@@ -140,7 +145,7 @@ function answersOfOthers({ core: { ops, clock, secrets, writer }, baseUrl }: Rou
 }
 
 /** Roles that serve routes, in the order in which these are listed. */
-const API_ROLES = ['query-api', 'command-api', 'auction-api'] as const
+const API_ROLES = ['query-api', 'command-api', 'auction-api', 'public-api'] as const
 
 /** The routes of the platform, by whether this process serves them. */
 export interface PlatformRoutes {
@@ -162,6 +167,8 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
     'query-api': prepared(readRoutes(parts)),
     'command-api': prepared(requireReadStore(commandRoutes(config, parts), checkReadStore)),
     'auction-api': auctionRoutes(config, parts),
+    // Visitors' leases and the page snippet.
+    'public-api': insertionRoutes(parts.insertion),
   } as const
   const everywhere = parts.carrier.simulator ? answersOfOthers(parts) : []
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))

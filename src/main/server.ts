@@ -5,7 +5,7 @@ import { createOperatorCheck } from '../api/operator-check.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
 import { scopes } from '../domain/access/scopes.ts'
 import { NO_BIDS } from '../domain/auctions/no-bid.ts'
-import { PING, REQUEST } from '../domain/shared/limits.ts'
+import { LEASE, PING, REQUEST } from '../domain/shared/limits.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { START } from '../ports/event-log.ts'
 import { createRateLimiter } from '../runtime/rates/rate-limiter.ts'
@@ -23,7 +23,8 @@ const projectionNames = projections.map(({ name }) => name)
 const CREDENTIAL_PATH = /^\/api\/auth\/|\/users(\/|$)/
 
 /** Largest body of a route in bytes (Supplement 1.19). */
-function bodyLimitOf({ raw, path, surface }: ApiRoute): number {
+function bodyLimitOf({ raw, direct, path, surface }: ApiRoute): number {
+  if (direct) return LEASE.bodyBytes
   if (surface === 'rtb') return PING.bodyBytes
   if (raw) return REQUEST.webhookBytes
   return CREDENTIAL_PATH.test(path) ? REQUEST.credentialBodyBytes : REQUEST.bodyBytes

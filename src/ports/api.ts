@@ -129,6 +129,16 @@ export interface UnreadableRequest {
   readonly status: number
 }
 
+/** What a direct route is, beside its answers. */
+export interface DirectRoute {
+  /** Called before anything of a request but its source is looked at; a response ends it. */
+  readonly onArrival?: (request: Pick<ApiRequest, 'ip'>) => Promise<ApiResponse | null>
+  /** A text that it answers with, the same to everybody, compressed and with an entity tag. */
+  readonly text?: () => string
+  /** `Cache-Control` of the text. */
+  readonly cacheControl?: string
+}
+
 /** One route, built from a command's or a query's mount by the composition root. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -142,6 +152,8 @@ export interface ApiRoute {
   readonly feature?: Feature
   /** Whether the body is passed on unparsed, as a `RawBody`. */
   readonly raw?: true
+  /** Makes it a direct route: it takes no credential, parameters or headers, so requests pass none of their checks. */
+  readonly direct?: DirectRoute
   /** Whether the OpenAPI document leaves it out: it stands for the server of another, not for an operation of the API. */
   readonly undocumented?: true
   /** Stable name, the OpenAPI operation id. */

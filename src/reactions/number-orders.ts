@@ -12,6 +12,7 @@ import { defineReaction } from '../kernel/reaction.ts'
 import { type CarrierNumbers, CarrierRefused, CarrierUnavailable } from '../ports/carrier-numbers.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import type { LeaseEnds } from './lease-ends.ts'
 import type { Causation, FlowTools } from './tools.ts'
 
 /** Dependencies of number reactions, in addition to those of the call flow. */
@@ -23,6 +24,7 @@ export interface NumberTools extends FlowTools {
   /** Events of a stream from a revision on, in pages and in the versions that this code knows. @throws LogUnavailable */
   readonly read: EventLog['read']
   readonly deliveries: DeliveryStore
+  readonly leaseEnds: LeaseEnds
   /** Runs work of one key one after the other in this process. */
   readonly inOrder: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
   /** Runs work under a claim. Joins a run of the same key in this process; does nothing while another process runs it. */

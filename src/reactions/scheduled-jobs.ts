@@ -3,7 +3,7 @@ import type { Causation } from './tools.ts'
 
 /** A job that is due: a row of the `timers` projection. */
 export interface ScheduledJob {
-  /** Id of the call, order, number or auction that the job is about. */
+  /** Id of the call, order, number, auction or pool that the job is about. */
   readonly subjectId: string
   /** Milliseconds since the epoch. */
   readonly dueAt: number
@@ -25,12 +25,16 @@ export const JOB_SLOTS = {
   offer: 16,
   confirm: 16,
   webhook_removal: 4,
+  lease_end: 8,
 } as const
 
 /** How the jobs of a kind are run. */
 export interface JobHandler {
   readonly slots: number
-  /** Runs a due job. Idempotent: the job is retried until its timer is removed. */
+  /**
+   * Runs a due job. Idempotent: the job is retried until its timer is removed. Resolves to the instant (ms) at which it is due again, if
+   * it knows one.
+   */
   readonly run: (tools: NumberTools, job: ScheduledJob, cause: Causation) => Promise<unknown>
 }
 

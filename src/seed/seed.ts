@@ -27,6 +27,7 @@ import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
+import type { LeaseOfCall } from '../reactions/call-leases.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
@@ -87,6 +88,7 @@ export interface SeedPlatform {
   readonly random: Random
   readonly secrets: Secrets
   readonly auctions: AuctionPorts
+  readonly insertion: { readonly tools: { readonly leaseOf: LeaseOfCall } }
   /** What pings are judged with. */
   readonly desk: AuctionDesk
   readonly ops: OperationalStore
@@ -175,6 +177,7 @@ function createPlayer(app: SeedPlatform, simulator: Simulator, workspaceId: stri
       writer: app.writer,
       simulator,
       ...app.auctions,
+      leaseOf: app.insertion.tools.leaseOf,
       clock: app.clock,
       random: { ...app.random, uuid: () => callId },
       awaitProjections: app.awaitProjections,

@@ -159,7 +159,12 @@ function createCallPlayer(
       surface: 'sandbox',
       ip: null,
     } as const
-    const outcome = await playCall({ ...ports, ...noAuctions }, workspaceId, callOf(dial, played++), caller)
+    const outcome = await playCall(
+      { ...ports, ...noAuctions, leaseOf: async () => null },
+      workspaceId,
+      callOf(dial, played++),
+      caller,
+    )
     if (isRefusal(outcome)) throw new Error(`A call was refused: ${outcome.refused}.`)
   }
 }

@@ -77,7 +77,7 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter, new
 }
 
 /** Sends a response: bytes and streams unchanged, any other value as JSON, null as an empty body. */
-function sendResponse(
+export function sendResponse(
   reply: FastifyReply,
   { status, body, headers, position }: ApiResponse,
   cursors: Cursors,
@@ -99,7 +99,7 @@ function sendResponse(
 }
 
 /** The connection of a request's client. */
-function connectionOf(reply: FastifyReply): Connection {
+export function connectionOf(reply: FastifyReply): Connection {
   let controller: AbortController | null = null
   return {
     closeSignal() {

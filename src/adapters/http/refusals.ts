@@ -40,6 +40,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
     'forbidden',
     "Only a sandbox workspace can credit its own wallet; the platform's staff credits any other.",
   ),
+  'origin-not-allowed': row(403, 'origin_not_allowed', 'Pages of this origin may not use the pool.'),
   'insufficient-scope': row(403, 'insufficient_scope', 'The API key lacks the scope that this request requires.'),
   'ip-not-allowed': row(403, 'ip_not_allowed', "The request comes from an address outside the API key's allowlist."),
 
@@ -63,6 +64,8 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'delivery-not-found': row(404, 'not_found', 'Delivery not found.'),
   'webhook-not-found': row(404, 'not_found', 'Webhook not found.'),
   'pool-not-found': row(404, 'not_found', 'Pool not found.'),
+  'public-pool-not-found': row(404, 'pool_not_found', 'No pool has this public key.'),
+  'session-not-found': row(404, 'session_not_found', 'The visitor has no such session.'),
   'projection-not-found': row(404, 'not_found', 'Projection not found.'),
   'parked-stream-not-found': row(404, 'not_found', 'Parked stream not found.'),
   'routing-key-not-found': row(404, 'not_found', 'Publisher key not found.'),
@@ -77,6 +80,8 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
 
   conflict: row(409, 'conflict', 'The current state of the record does not allow this.'),
 
+  'pool-paused': row(409, 'pool_paused', 'The pool is paused.'),
+  'pool-empty': row(409, 'pool_empty', 'The pool has no number that takes calls.'),
   'publisher-not-on-campaign': row(409, 'publisher_not_on_campaign', 'The publisher has no lane on the campaign.'),
   'pool-campaign-mismatch': row(409, 'pool_campaign_mismatch', 'The pool belongs to another campaign.'),
   'pool-publisher-mismatch': row(409, 'pool_publisher_mismatch', 'The pool belongs to another publisher.'),

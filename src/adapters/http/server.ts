@@ -21,6 +21,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
+import { mountDirect, registerUncached } from './direct.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
@@ -240,6 +241,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     done(null, payload)
   })
   acceptJson(server)
+  registerUncached(server)
   registerRequestLog(server, options)
   const { routesElsewhere = [], scopes = [], noBids = [] } = options
   const allowedMethods = trackAllowedMethods(server, routesElsewhere)
@@ -260,10 +262,12 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const newestCursor = () => cursors.write(position())
   const onThrown = createErrorHandler(send)
   const mounting = { authenticate, send, limiter, bodyLimit, cursors, newestCursor, onThrown }
-  for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
+  const mount = (scope: FastifyInstance, route: ApiRoute) =>
+    route.direct ? mountDirect(scope, route, mounting) : mountRoute(scope, route, mounting)
+  for (const route of routes) if (!route.raw) mount(server, route)
   await server.register(async (raw) => {
     acceptBytes(raw)
-    for (const route of routes) if (route.raw) mountRoute(raw, route, mounting)
+    for (const route of routes) if (route.raw) mount(raw, route)
   })
   await server.ready()
   return {

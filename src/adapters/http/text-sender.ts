@@ -51,7 +51,11 @@ function namesTag(header: string | undefined, etag: string): boolean {
 export type TextSender = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Creates the sender of a text that is made and compressed once, at its first request. */
-export function createTextSender(contentType: string, makeText: () => string | Promise<string>): TextSender {
+export function createTextSender(
+  contentType: string,
+  makeText: () => string | Promise<string>,
+  cacheControl = 'no-cache',
+): TextSender {
   let made: ReturnType<typeof variantsOf> | null = null
   return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     made ??= Promise.resolve(makeText()).then(variantsOf)
@@ -59,7 +63,7 @@ export function createTextSender(contentType: string, makeText: () => string | P
     const accepted = variants.find(({ coding }) => acceptsCoding(String(headers['accept-encoding'] ?? ''), coding))
     const { coding, bytes, etag } = accepted ?? variants[0]
     const vary = [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', ')
-    reply.headers({ etag, vary, 'cache-control': 'no-cache' })
+    reply.headers({ etag, vary, 'cache-control': cacheControl })
     const wanted = headers['if-match']
     if (wanted !== undefined && !namesTag(wanted, etag)) throw new RefusalError(FILE_CHANGED)
     if (namesTag(headers['if-none-match'], etag)) return reply.code(304).send()

@@ -24,6 +24,8 @@ export const callRecord = z.object({
   dialedNumber: z.string(),
   numberId: id.nullable(),
   numberPoolId: id.nullable(),
+  /** Session of the visitor who was shown the number. */
+  dniSessionId: z.string().nullable(),
   campaign: named.nullable(),
   publisher: named.nullable(),
   buyer: named.nullable(),

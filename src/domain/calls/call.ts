@@ -166,6 +166,8 @@ export const call = defineEntity<CallState | null, typeof callEvents>({
   partitionedBy: 'workspace',
   version: 3,
   events: callEvents,
+  // 2: the visitor's session; calls before have none.
+  upcasts: { CallArrived: [(data) => data] },
   initial: null,
   evolve: {
     CallArrived: (_state, { data: { arrival, terms }, meta }) => ({

@@ -7,6 +7,7 @@ import { laneId, reopenedKeyId } from '../supply/lane.ts'
 import type { TrackingNumber } from '../supply/number.ts'
 import { type BidQuestion, bidSubjectOf, bidsAnsweredAt, bidsField } from './bids.ts'
 import type { BlocklistState } from './blocklist.ts'
+import { type CallLease, leaseTags } from './call-lease.ts'
 import { callerKey, connectionKey, type LastSeen } from './callers.ts'
 import { type Arrival, callRef, laneKeyOf, type RoutingSettings, type Terms } from './decision.ts'
 import { evaluateGates, isRepeatCaller } from './gates.ts'
@@ -29,6 +30,8 @@ export interface ArrivalInput {
   readonly offer: WonOffer | null
   /** An offer that is over. */
   readonly unclaimedOffer: WonOffer | null
+  /** The visitor's lease of the number. */
+  readonly lease: CallLease | null
   /** SHA-256 of the routing key that the call carries; null when it carries none. */
   readonly routingKeyHash: string | null
   readonly callId: string
@@ -64,7 +67,7 @@ const sentTags = ({ tags }: WonOffer): Arrival['tags'] =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, { value, source: 'publisher' }]))
 
 function arrivalOf(
-  { workspace, ledger, number, sender, offer, callId, carrierCallId, caller, at }: ArrivalInput,
+  { workspace, ledger, number, sender, offer, lease, callId, carrierCallId, caller, at }: ArrivalInput,
   campaign: Campaign | null,
 ): Arrival {
   const publisher = sender.publisherId ? workspace.publishers.get(sender.publisherId) : undefined
@@ -81,14 +84,19 @@ function arrivalOf(
     callerCity: offer?.callerCity ?? null,
     dialedNumber: number.e164,
     numberId: number.id,
-    numberPoolId: number.poolId,
+    numberPoolId: lease?.poolId ?? number.poolId,
+    ...(lease && { dniSessionId: lease.sessionId }),
     attribution: sender.attribution,
     campaign: campaign && { id: campaign.id, name: campaign.name },
     publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
     ...laneKeyOf({ laneKeyId: lane && reopenedKeyId(lane) }),
     routingMode: campaign?.routingMode ?? null,
     recordCalls: campaign?.recordCalls ?? false,
-    tags: { ...(offer && sentTags(offer)), ...observedTags(number.e164, publisher?.name ?? null, caller) },
+    tags: {
+      ...(offer && sentTags(offer)),
+      ...(lease && leaseTags(lease)),
+      ...observedTags(number.e164, publisher?.name ?? null, caller),
+    },
     ...auctionFields(offer),
   }
 }
@@ -125,7 +133,7 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
  * "Routing is one decision"). Returns one ledger event, which holds all of it, or what bidders have to be asked first.
  */
 export function decideArrival(arriving: ArrivalInput) {
-  const { workspace, ledger, sender, offer, unclaimedOffer, routingKeyHash, caller, seed, bids, lastSeen, at } =
+  const { workspace, ledger, sender, offer, unclaimedOffer, lease, routingKeyHash, caller, seed, bids, lastSeen, at } =
     arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
@@ -137,7 +145,7 @@ export function decideArrival(arriving: ArrivalInput) {
   const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
   const terms = termsOf({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at }, offer)
   const inputs = { seed, routingKeyHash, ...(unclaimedOffer && { unclaimedOffer }) }
-  const facts = { arrival, terms, inputs, ...(offer && { offer }) }
+  const facts = { arrival, terms, inputs, ...(offer && { offer }), ...(lease && { lease }) }
   if (gateResult.failed || !campaign) {
     const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
     const gates = { passed: gateResult.passed, failed: code }

@@ -41,8 +41,10 @@ export const arrival = z.object({
   callerCity: z.string().nullable(),
   dialedNumber: z.string(),
   numberId: id.nullable(),
-  /** Pool of the number at the arrival. */
+  /** Pool of the number at the arrival; of a call that matches a lease, the pool that leased it. */
   numberPoolId: id.nullable(),
+  /** Session of the visitor who was shown the number. */
+  dniSessionId: z.string().optional(),
   attribution,
   campaign: named.nullable(),
   publisher: named.nullable(),

@@ -5,6 +5,7 @@ import { figures } from '../money/figures.ts'
 import { gateCode } from '../shared/call-codes.ts'
 import { e164, sha256 } from '../shared/fields.ts'
 import { bids } from './bids.ts'
+import { callLease } from './call-lease.ts'
 import { bookedFor } from './counted-call.ts'
 import { arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
 import { targetCapped } from './notified-caps.ts'
@@ -55,8 +56,19 @@ export const ledgerEvents = {
     bids,
     /** The offer of an auction that the call claims. */
     offer: wonOffer.optional(),
+    /** The lease of the visitor who was shown the number. */
+    lease: callLease.optional(),
   }),
-  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs, bids, offer: wonOffer.optional() }),
+  CallRefused: z.object({
+    arrival,
+    gates,
+    terms,
+    unrouted,
+    inputs,
+    bids,
+    offer: wonOffer.optional(),
+    lease: callLease.optional(),
+  }),
   TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly(), ...askedBids }),
   PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted, ...askedBids }),
   /** Bidders were asked for a decision that was no longer needed: the call had been routed, or was over. */

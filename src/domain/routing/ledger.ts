@@ -152,6 +152,8 @@ export const ledger = defineEntity({
   longLived: true,
   events: ledgerEvents,
   initial,
+  // 2: the lease of the visitor who was shown the number; calls before have none.
+  upcasts: { CallAdmitted: [(data) => data], CallRefused: [(data) => data] },
   evolve: {
     CallAdmitted: (state, event) => {
       const { arrival, settings, claim } = event.data

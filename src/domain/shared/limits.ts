@@ -320,6 +320,30 @@ export const POOL = {
   domain: 253,
 } as const
 
+/**
+ * Leases of a pool's numbers (Document 2, Public number-insertion endpoints). Texts in characters; `paramValue` is what is kept of a
+ * parameter's value. A call matches a lease that ended less than `matchSeconds` before it. A session is known for `sessionHours`
+ * beyond its end, a visitor's last number for `visitorDays`, a row of the list for `retentionDays` after its end.
+ */
+export const LEASE = {
+  visitorId: { min: 8, max: 64 },
+  sessionDigits: 18,
+  url: 2_000,
+  paramValue: 256,
+  bodyBytes: 64 * 1024,
+  requestsPerMinute: 300,
+  matchSeconds: 600,
+  sessionHours: 24,
+  visitorDays: 30,
+  retentionDays: 30,
+  /** How old the configuration may be (ms) that leases and heartbeats go by. */
+  foldAgeMs: 500,
+  /** Shortest wait (seconds) between two looks for leases of one pool that have expired. */
+  lookEverySeconds: 2,
+  /** Leases that one append ends. */
+  endBatch: 200,
+} as const
+
 /** A publisher's quality score: at least `calls` calls in the last `days` (Supplement §4). */
 export const QUALITY = { calls: 20, days: 30 } as const
 

@@ -3,11 +3,13 @@ import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
 import { revisions } from '../../../projections/configuration/revisions.ts'
+import { poolKeys } from '../../../projections/supply/pool-keys.ts'
 import { publisherCredentials } from '../../../projections/supply/publisher-credentials.ts'
 import { readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
 import { openLocalFiles } from '../../adapters/files/local-files.ts'
 import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
+import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
 import { ALL_PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
@@ -171,6 +173,9 @@ const handlers = {
   }): Promise<Credential | null> => (kind === 'key' ? keyOf(hash) : sessionOf(hash)),
   async publisherKey(hash: string): Promise<PublisherKeyPlace | null> {
     return (await readMany(views, publisherCredentials, [hash])).get(hash) ?? null
+  },
+  async poolKey(publicKey: string): Promise<PoolKeyPlace | null> {
+    return (await readMany(views, poolKeys, [publicKey])).get(publicKey) ?? null
   },
   async workspace(id: string): Promise<WorkspaceAccess | null> {
     const found = (await readMany(views, workspaces, [id])).get(id)

@@ -2,6 +2,7 @@ import { credentials } from '../../../projections/access/credentials.ts'
 import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
+import { poolKeys } from '../../../projections/supply/pool-keys.ts'
 import { publisherCredentials } from '../../../projections/supply/publisher-credentials.ts'
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
 import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
@@ -13,6 +14,7 @@ import {
   withCoalescing,
   withCredentialCache,
 } from '../../api/credential-store.ts'
+import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Remote } from '../../kernel/async/thread-rpc.ts'
 import type { LookupReader } from '../../runtime/lookups/lookup-reader.ts'
 import { laneOf } from '../../runtime/ownership/lane.ts'
@@ -32,9 +34,9 @@ import { leaseHandlers } from './remote-leases.ts'
 import { remoteViews, type Views } from './remote-views.ts'
 import { startThread, type Thread } from './threads.ts'
 
-/** Projections that authentication reads. */
+/** Projections that authentication and the look-ups of public keys read. */
 const ACCESS: ReadonlySet<string> = new Set(
-  [credentials, sessions, users, workspaces, publisherCredentials].map(({ name }) => name),
+  [credentials, sessions, users, workspaces, publisherCredentials, poolKeys].map(({ name }) => name),
 )
 
 /** Queries whose responses may be cached, with the projections that they read. */
@@ -48,6 +50,8 @@ export interface ReadSide {
   readonly credentials: CredentialStore
   /** The routing key of a publisher's secret, by its SHA-256; null for none. @throws StoreUnavailable */
   readonly publisherKey: (hash: string) => Promise<PublisherKeyPlace | null>
+  /** The pool of a public key; null for none. @throws StoreUnavailable */
+  readonly poolKey: (publicKey: string) => Promise<PoolKeyPlace | null>
   readonly positions: CheckpointTracker
   readonly views: Views
   /** Reads for the look-ups of decisions. */
@@ -197,6 +201,7 @@ export async function openReadSide(options: {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
     credentials: access.credentials,
     publisherKey: (hash) => afterCatchUp(catchUp, () => calls.publisherKey(hash)),
+    poolKey: (publicKey) => afterCatchUp(catchUp, () => calls.poolKey(publicKey)),
     positions,
     views: remoteViews(calls),
     lookUp: (name, ids) => calls.lookUp({ name, ids }),

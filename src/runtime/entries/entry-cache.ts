@@ -20,39 +20,71 @@ const groupOf = (key: string) => key.slice(0, key.lastIndexOf(':') + 1)
 
 const isLive = ({ expiresAt }: Entry, now: number) => expiresAt === null || expiresAt > now
 
-/** Entries by group. A group has few: it is an array, since 36,000 maps of one entry each are large. */
+/** Entries of a group that are kept in an array; more of them are a map. */
+const ARRAY_ENTRIES = 8
+
+/** The entries of a group. Most have few, and 36,000 maps of one entry each are large: those are arrays. */
+type Group = readonly Entry[] | Map<string, Entry>
+
+const entryIn = (group: Group | undefined, key: string): Entry | undefined =>
+  group instanceof Map ? group.get(key) : group?.find((entry) => entry.key === key)
+
+/** A group with an entry set. */
+function withEntry(group: Group | undefined, entry: Entry): Group {
+  if (group instanceof Map) return group.set(entry.key, entry)
+  const all = [...(group ?? []).filter(({ key }) => key !== entry.key), entry]
+  return all.length <= ARRAY_ENTRIES ? all : new Map(all.map((one) => [one.key, one]))
+}
+
+/** A group without an entry; null for none left. A map stays one: it would grow again. */
+function withoutEntry(group: Group, key: string): Group | null {
+  if (group instanceof Map) {
+    group.delete(key)
+    return group.size > 0 ? group : null
+  }
+  const rest = group.filter((entry) => entry.key !== key)
+  return rest.length > 0 ? rest : null
+}
+
+/** Entries by group. */
 function createEntryIndex() {
-  const groups = new Map<string, Entry[]>()
+  const groups = new Map<string, Group>()
   let size = 0
   let writes = 0
 
   function remove(key: string): void {
     const name = groupOf(key)
-    const group = groups.get(name) ?? []
-    const rest = group.filter((entry) => entry.key !== key)
-    size += rest.length - group.length
-    if (rest.length > 0) groups.set(name, rest)
+    const group = groups.get(name)
+    if (!group || !entryIn(group, key)) return
+    size -= 1
+    const rest = withoutEntry(group, key)
+    if (rest) groups.set(name, rest)
     else groups.delete(name)
   }
 
   return {
-    get: (key: string, now: number): Entry | null =>
-      groups.get(groupOf(key))?.find((entry) => entry.key === key && isLive(entry, now)) ?? null,
+    get(key: string, now: number): Entry | null {
+      const entry = entryIn(groups.get(groupOf(key)), key)
+      return entry && isLive(entry, now) ? entry : null
+    },
     group: (name: string, now: number): readonly Entry[] =>
-      (groups.get(name) ?? []).filter((entry) => isLive(entry, now)),
+      [...(groups.get(name)?.values() ?? [])].filter((entry) => isLive(entry, now)),
     remove,
     set(entry: Entry): void {
-      remove(entry.key)
       const name = groupOf(entry.key)
-      groups.set(name, groups.get(name)?.concat(entry) ?? [entry])
-      size += 1
+      const group = groups.get(name)
+      if (!entryIn(group, entry.key)) size += 1
+      groups.set(name, withEntry(group, entry))
       writes += 1
     },
     /** Removes what has expired, once there were as many writes as there are entries. */
     sweep(now: number): void {
       if (writes < Math.max(SWEEP_AFTER, size)) return
       writes = 0
-      for (const { key } of [...groups.values()].flat().filter((entry) => !isLive(entry, now))) remove(key)
+      const expired = [...groups.values()].flatMap((group) =>
+        [...group.values()].filter((entry) => !isLive(entry, now)),
+      )
+      for (const { key } of expired) remove(key)
     },
   }
 }

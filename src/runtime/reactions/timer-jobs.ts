@@ -16,8 +16,11 @@ export interface DueTimer {
 /** A kind of job: how it is run, and how many of it this process runs at the same time. */
 export interface TimerKind {
   readonly slots: number
-  /** Idempotent; the projection removes the row when it folds the event that the job leads to. */
-  readonly run: (row: DueTimer) => Promise<void>
+  /**
+   * Idempotent; the projection removes the row when it folds the event that the job leads to. It may resolve to the instant (ms) at
+   * which the row, if it stays, is due again.
+   */
+  readonly run: (row: DueTimer) => Promise<unknown>
 }
 
 export type TimerKinds = Readonly<Record<string, TimerKind>>
@@ -74,8 +77,8 @@ export function createTimerJobs(options: {
         held.set(key, { attempts: attempts - 1, until: clock.now() + retryCheckMs })
         return
       }
-      await kinds[row.kind]?.run(row)
-      held.set(key, { attempts: 0, until: clock.now() + HOLD_MS })
+      const dueAgain = await kinds[row.kind]?.run(row)
+      held.set(key, { attempts: 0, until: typeof dueAgain === 'number' ? dueAgain : clock.now() + HOLD_MS })
     } catch (error) {
       held.set(key, { attempts, until: clock.now() + backOffMs(attempts, { firstMs: 250, maxMs: HOLD_MS }) })
       onFailure?.(row, errorMessage(error))

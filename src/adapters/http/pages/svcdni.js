@@ -1,0 +1,1 @@
+// The page snippet: built from its source, which replaces this file.

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { callLease } from '../domain/routing/call-lease.ts'
+import { LEASE } from '../domain/shared/limits.ts'
+import { id } from '../kernel/wire.ts'
+import type { Entries, Entry } from '../ports/operational-store.ts'
+
+/** How the keys of leases begin: who holds a number, who shares it, sessions, visitors, and numbers that have left their pool. */
+export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-session:', 'lease-visitor:', 'lease-left:'] as const
+
+const ms = z.int()
+const times = { sessionId: z.string(), takenAt: ms, until: ms }
+
+/** Who holds a number, or held it last. It is held until `until` (ms, exclusive), and free from then on. */
+const holder = z.object({
+  ...times,
+  /** When it was leased last, to its holder or beside it. */
+  leasedAt: ms,
+  /** The lease before: a call may be told late that came before its holder's. */
+  before: z.object(times).nullable(),
+})
+export type Holder = Readonly<z.infer<typeof holder>>
+
+/** A session beside a number's holder. */
+const shared = z.object({ takenAt: ms, until: ms })
+export type SharedLease = Readonly<z.infer<typeof shared>>
+
+/** What is known of a session, whether it is live or has ended. */
+const session = z.object({
+  workspaceId: id,
+  poolId: id,
+  numberId: id,
+  visitorId: z.string(),
+  isShared: z.boolean(),
+  takenAt: ms,
+  /** Time to live of the lease when it began. */
+  ttlSeconds: z.int(),
+  params: callLease.shape.params,
+})
+export type Session = Readonly<z.infer<typeof session>>
+
+/** A visitor's last lease on a pool. */
+const visitor = z.object({ sessionId: z.string(), numberId: id })
+export type Visitor = Readonly<z.infer<typeof visitor>>
+
+/** A number's pool, which it has left. */
+const left = z.object({ poolId: id })
+
+const MATCHED_MS = LEASE.matchSeconds * 1_000
+const SESSION_MS = LEASE.sessionHours * 3_600_000
+const VISITOR_MS = LEASE.visitorDays * 86_400_000
+
+/** An entry as it was read: its value, null for none, and the version that a compare-and-set names. */
+export interface Read<Value> {
+  readonly value: Value | null
+  readonly version: number
+  readonly expiresAt: number | null
+}
+
+function readAs<Value>(schema: z.ZodType<Value>, entry: Entry | null): Read<Value> {
+  if (entry === null) return { value: null, version: 0, expiresAt: null }
+  return { value: schema.parse(entry.value), version: entry.version, expiresAt: entry.expiresAt }
+}
+
+const heldPrefix = (poolId: string) => `lease:${poolId}:`
+const sharedPrefix = (poolId: string, numberId: string) => `lease-shared:${poolId}:${numberId}:`
+const sessionKey = (sessionId: string) => `lease-session:${sessionId}`
+const visitorKey = (poolId: string, visitorId: string) => `lease-visitor:${poolId}:${visitorId}`
+const leftKey = (numberId: string) => `lease-left:${numberId}`
+
+/** The entries of leases, each with how long it is kept (ms). Every method throws StoreUnavailable. */
+export function leaseEntriesOf(entries: Entries) {
+  return {
+    stored: entries.stored,
+    holder: async (poolId: string, numberId: string, now: number) =>
+      readAs(holder, await entries.get(heldPrefix(poolId) + numberId, now)),
+    /** Holders of a pool's numbers, by number. */
+    async holders(poolId: string, now: number): Promise<ReadonlyMap<string, Holder>> {
+      const prefix = heldPrefix(poolId)
+      const found = await entries.list(prefix, now)
+      return new Map(found.map(({ key, value }) => [key.slice(prefix.length), holder.parse(value)]))
+    },
+    /** It stays, one for each number; that of a number which has left its pool (`isLast`) until no call matches it any more. */
+    putHolder: (poolId: string, numberId: string, version: number, value: Holder, now: number, isLast = false) =>
+      entries.putIf(heldPrefix(poolId) + numberId, version, value, isLast ? now + MATCHED_MS : null, now),
+    shared: async (poolId: string, numberId: string, sessionId: string, now: number) =>
+      readAs(shared, await entries.get(sharedPrefix(poolId, numberId) + sessionId, now)),
+    /** The sessions beside a number's holder. */
+    async sharing(poolId: string, numberId: string, now: number) {
+      const prefix = sharedPrefix(poolId, numberId)
+      const found = await entries.list(prefix, now)
+      return found.map(({ key, value }) => ({ sessionId: key.slice(prefix.length), ...shared.parse(value) }))
+    },
+    putShared: (
+      { poolId, numberId }: Pick<Session, 'poolId' | 'numberId'>,
+      sessionId: string,
+      version: number,
+      value: SharedLease,
+      now: number,
+    ) => entries.putIf(sharedPrefix(poolId, numberId) + sessionId, version, value, value.until + MATCHED_MS, now),
+    session: async (sessionId: string, now: number) => readAs(session, await entries.get(sessionKey(sessionId), now)),
+    putSession: (sessionId: string, value: Session, until: number) =>
+      entries.put(sessionKey(sessionId), value, until + SESSION_MS),
+    /** Whether a session's entry would be gone soon after the lease has ended. */
+    isSessionShort: ({ expiresAt }: Read<Session>, until: number) =>
+      expiresAt !== null && expiresAt < until + SESSION_MS / 2,
+    visitor: async (poolId: string, visitorId: string, now: number) =>
+      readAs(visitor, await entries.get(visitorKey(poolId, visitorId), now)),
+    putVisitor: (poolId: string, visitorId: string, version: number, value: Visitor, now: number) =>
+      entries.putIf(visitorKey(poolId, visitorId), version, value, now + VISITOR_MS, now),
+    left: async (numberId: string, now: number) => readAs(left, await entries.get(leftKey(numberId), now)),
+    putLeft: (numberId: string, poolId: string, now: number) =>
+      entries.put(leftKey(numberId), { poolId }, now + MATCHED_MS),
+  }
+}
+export type LeaseEntries = ReturnType<typeof leaseEntriesOf>

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { TrackingNumber } from '../domain/supply/number.ts'
+import { createSingleFlight } from '../kernel/async/single-flight.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LeaseEntries } from './lease-entries.ts'
+import { createNumberQueue, type NumberQueue } from './number-queue.ts'
+
+/** Pools whose numbers' order a process remembers. */
+const MAX_POOLS = 2_000
+/** After which time (ms) the order is read anew where other processes lease, too: they may have freed a number early. */
+const REREAD_AFTER_MS = 5_000
+
+/** The order in which a pool's numbers are leased. */
+export interface LeaseQueues {
+  /** By the instant from which a number is free; 0 for one that was never leased. */
+  readonly free: NumberQueue
+  /** By a number's last lease. */
+  readonly leased: NumberQueue
+}
+
+interface KnownQueues extends LeaseQueues {
+  readonly numbers: readonly TrackingNumber[]
+  readonly readAt: number
+}
+
+/** Creates the orders of a process. The entries say who holds a number; the orders only say where to look first. */
+export function createLeaseQueues(
+  entries: Pick<LeaseEntries, 'holders'>,
+  clock: Clock,
+  { isAlone }: { readonly isAlone: boolean },
+) {
+  const known = new LRUCache<string, KnownQueues>({ max: MAX_POOLS })
+  const flight = createSingleFlight<KnownQueues>()
+
+  async function read(poolId: string, numbers: readonly TrackingNumber[]): Promise<KnownQueues> {
+    const readAt = clock.now()
+    const holders = await entries.holders(poolId, readAt)
+    const queues = {
+      free: createNumberQueue(numbers.map(({ id }) => [id, holders.get(id)?.until ?? 0])),
+      leased: createNumberQueue(numbers.map(({ id }) => [id, holders.get(id)?.leasedAt ?? 0])),
+      numbers,
+      readAt,
+    }
+    known.set(poolId, queues)
+    return queues
+  }
+
+  const isCurrent = (queues: KnownQueues, numbers: readonly TrackingNumber[]) =>
+    queues.numbers === numbers && (isAlone || clock.now() - queues.readAt < REREAD_AFTER_MS)
+
+  return {
+    /** The orders of the numbers that a pool leases. @throws StoreUnavailable */
+    async of(poolId: string, numbers: readonly TrackingNumber[]): Promise<LeaseQueues> {
+      for (;;) {
+        const queues = known.get(poolId)
+        if (queues && isCurrent(queues, numbers)) return queues
+        const fresh = await flight(poolId, () => read(poolId, numbers))
+        if (fresh.numbers === numbers) return fresh
+      }
+    },
+    /** Has the order of a pool read anew: numbers of it were freed early. */
+    forget: (poolId: string) => void known.delete(poolId),
+  }
+}

@@ -1,0 +1,315 @@
+import { recordLease } from '../../commands/insertion/record-lease.ts'
+import type { WorkspaceState } from '../domain/configuration/workspace.ts'
+import type { LeasePage } from '../domain/insertion/lease.ts'
+import { rotatingNumbers, usableFallback } from '../domain/insertion/rotation.ts'
+import type { TrackingNumber } from '../domain/supply/number.ts'
+import type { Pool } from '../domain/supply/pool.ts'
+import type { Actor } from '../kernel/event.ts'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CommandHandler } from '../ports/command-handler.ts'
+import type { Random } from '../ports/random.ts'
+import type { Holder, LeaseEntries, Read, Session } from './lease-entries.ts'
+import type { createLeaseQueues } from './lease-queues.ts'
+
+/** A pool in its workspace's configuration. */
+export interface LeasePlace {
+  readonly workspaceId: string
+  readonly pool: Pool
+  readonly configured: WorkspaceState
+}
+
+/** A visitor's request; `visitorId` is null for one that brings no usable id. */
+export interface Visit {
+  readonly visitorId: string | null
+  readonly page: LeasePage
+  readonly requestId: string
+}
+
+/** What a visitor gets; the fallback has no session. */
+export interface Grant {
+  readonly number: TrackingNumber
+  readonly visitorId: string
+  readonly sessionId: string | null
+  /** The number is shared, or the fallback. */
+  readonly overflow: boolean
+}
+
+/** A number that a new session has, and what its holder's entry was before. */
+interface TakenNumber {
+  readonly number: TrackingNumber
+  readonly isShared: boolean
+  /** The lease that the number had until it expired. */
+  readonly before: Holder | null
+}
+
+/** What leases are made with. */
+export interface LeasePorts {
+  readonly entries: LeaseEntries
+  readonly queues: ReturnType<typeof createLeaseQueues>
+  readonly writer: Pick<CommandHandler, 'handle'>
+  readonly clock: Clock
+  readonly random: Pick<Random, 'bytes' | 'uuid'>
+}
+
+const VISITOR: Actor = { type: 'system', id: null, name: 'Visitor' }
+const VISITOR_BYTES = 12
+/** Bits of a session's id: as many as eighteen digits hold. */
+const SESSION_BITS = 59n
+const SESSION_BYTES = 8
+
+const instant = (ms: number) => new Date(ms).toISOString()
+const isFree = (holder: Holder | null, now: number) => holder === null || holder.until <= now
+
+/** A new id of a session: random bits, in digits. */
+function newSessionId(random: Pick<Random, 'bytes'>): string {
+  const bytes = random.bytes(SESSION_BYTES)
+  const bits = new DataView(bytes.buffer, bytes.byteOffset, SESSION_BYTES).getBigUint64(0)
+  return String(BigInt.asUintN(Number(SESSION_BITS), bits))
+}
+
+/** Creates what leases numbers to visitors, and prolongs leases. Every method throws StoreUnavailable. */
+export function createLeases({ entries, queues, writer, clock, random }: LeasePorts) {
+  /** Takes a number that is free, and has been since `freeFrom` (ms) at the latest. Null, or the instant from which it is free. */
+  async function takeNumber(
+    { pool }: LeasePlace,
+    number: TrackingNumber,
+    sessionId: string,
+    freeFrom: number,
+  ): Promise<TakenNumber | number> {
+    const now = clock.now()
+    const { value: before, version } = await entries.holder(pool.id, number.id, now)
+    if (before && (!isFree(before, now) || before.until > freeFrom)) return before.until
+    const until = now + pool.ttlSeconds * 1_000
+    const earlier = before && { sessionId: before.sessionId, takenAt: before.takenAt, until: before.until }
+    const holder = { sessionId, takenAt: now, leasedAt: now, until, before: earlier }
+    if (await entries.putHolder(pool.id, number.id, version, holder, now)) return { number, isShared: false, before }
+    return (await entries.holder(pool.id, number.id, now)).value?.until ?? 0
+  }
+
+  /** Takes the free number that is longest unused; null where none is free. */
+  async function takeLongestUnused(place: LeasePlace, sessionId: string): Promise<TakenNumber | null> {
+    const { pool, configured } = place
+    const { free } = await queues.of(pool.id, rotatingNumbers(configured, pool.id))
+    for (;;) {
+      const first = free.first()
+      const now = clock.now()
+      if (!first || first.at > now) return null
+      const number = configured.numbers.get(first.id)
+      // Whoever asks meanwhile looks at the next one.
+      free.set(first.id, now + pool.ttlSeconds * 1_000)
+      let taken: TakenNumber | number = first.at
+      try {
+        if (number) taken = await takeNumber(place, number, sessionId, first.at)
+      } finally {
+        if (typeof taken === 'number' && number) free.set(first.id, taken)
+      }
+      if (typeof taken !== 'number') return taken
+    }
+  }
+
+  /** Shares the number that was leased least recently; null where the pool has none. */
+  async function shareNumber({ pool, configured }: LeasePlace, sessionId: string): Promise<TakenNumber | null> {
+    const { leased } = await queues.of(pool.id, rotatingNumbers(configured, pool.id))
+    for (;;) {
+      const first = leased.first()
+      const number = first && configured.numbers.get(first.id)
+      if (!first || !number) return null
+      const now = clock.now()
+      leased.set(first.id, now)
+      const { value: holder, version } = await entries.holder(pool.id, first.id, now)
+      const leasedAt = holder?.leasedAt ?? 0
+      if (leasedAt > first.at) {
+        leased.set(first.id, leasedAt)
+        continue
+      }
+      if (holder && !(await entries.putHolder(pool.id, first.id, version, { ...holder, leasedAt: now }, now))) {
+        leased.set(first.id, first.at)
+        continue
+      }
+      const shared = { takenAt: now, until: now + pool.ttlSeconds * 1_000 }
+      await entries.putShared({ poolId: pool.id, numberId: first.id }, sessionId, 0, shared, now)
+      return { number, isShared: true, before: null }
+    }
+  }
+
+  /** Gives back a number of a session that did not begin: its entry is as it was, or of nobody. */
+  async function giveBack({ pool }: LeasePlace, sessionId: string, taken: TakenNumber): Promise<void> {
+    const { number, isShared, before } = taken
+    const now = clock.now()
+    queues.forget(pool.id)
+    if (isShared) {
+      const { version } = await entries.shared(pool.id, number.id, sessionId, now)
+      const over = { takenAt: now, until: 0 }
+      await entries.putShared({ poolId: pool.id, numberId: number.id }, sessionId, version, over, now)
+      return
+    }
+    const { value, version } = await entries.holder(pool.id, number.id, now)
+    if (value?.sessionId !== sessionId) return
+    const nobody = { ...value, leasedAt: 0, until: 0 }
+    await entries.putHolder(pool.id, number.id, version, before ?? nobody, now)
+  }
+
+  /** Records a lease in the pool's stream. @throws LogUnavailable */
+  async function record(
+    { workspaceId, pool }: LeasePlace,
+    { page, requestId }: Visit,
+    { sessionId, visitorId, number, overflow }: Grant & { readonly sessionId: string },
+    before: Holder | null,
+  ): Promise<void> {
+    const now = clock.now()
+    const lease = {
+      sessionId,
+      poolId: pool.id,
+      occurredAt: instant(now),
+      visitorId,
+      number: { id: number.id, e164: number.e164 },
+      campaignId: pool.campaignId,
+      overflow,
+      ...page,
+      ttlSeconds: pool.ttlSeconds,
+      expiresAt: instant(now + pool.ttlSeconds * 1_000),
+    }
+    const ended = before && { sessionId: before.sessionId, occurredAt: instant(before.until) }
+    // Who visits a page is nobody's business here: its address is not kept.
+    const outcome = await writer.handle(
+      recordLease,
+      { lease, before: ended },
+      {
+        workspaceId,
+        actor: VISITOR,
+        commandId: random.uuid(),
+        correlationId: sessionId,
+        causationId: requestId,
+        surface: 'public',
+        ip: null,
+      },
+    )
+    if (isRefusal(outcome)) throw new Error(`The lease was refused: ${outcome.refused}`)
+  }
+
+  /** Prolongs a lease by the pool's time to live. Resolves to its new end (ms), or null for one that is over. */
+  async function prolong(sessionId: string, session: Session, ttlMs: number): Promise<number | null> {
+    const { poolId, numberId, isShared } = session
+    for (;;) {
+      const now = clock.now()
+      const until = now + ttlMs
+      if (isShared) {
+        const { value, version } = await entries.shared(poolId, numberId, sessionId, now)
+        if (!value || value.until <= now) return null
+        if (await entries.putShared(session, sessionId, version, { ...value, until }, now)) return until
+      } else {
+        const { value, version } = await entries.holder(poolId, numberId, now)
+        if (value?.sessionId !== sessionId || value.until <= now) return null
+        if (await entries.putHolder(poolId, numberId, version, { ...value, until }, now)) return until
+      }
+    }
+  }
+
+  /** Keeps the live lease of a visitor who is back; null where it is over, or its number is leased no more. */
+  async function keep(place: LeasePlace, visit: Visit, sessionId: string, known: Read<Session>): Promise<Grant | null> {
+    const { pool, configured } = place
+    const session = known.value
+    const number = session && configured.numbers.get(session.numberId)
+    if (!number || !rotatingNumbers(configured, pool.id).includes(number)) return null
+    const until = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
+    if (until === null) return null
+    await entries.putSession(sessionId, { ...session, params: visit.page.params }, until)
+    await entries.stored()
+    const grant = { number, visitorId: session.visitorId, sessionId, overflow: session.isShared }
+    await record(place, visit, grant, null)
+    return grant
+  }
+
+  /** Begins a session on a number; null where its visitor has begun another meanwhile. @throws LogUnavailable */
+  async function begin(
+    place: LeasePlace,
+    visit: Visit,
+    {
+      sessionId,
+      visitorId,
+      version,
+    }: { readonly sessionId: string; readonly visitorId: string; readonly version: number },
+    taken: TakenNumber,
+  ): Promise<Grant | null> {
+    const { workspaceId, pool } = place
+    const { number, isShared } = taken
+    const now = clock.now()
+    const { params } = visit.page
+    const { ttlSeconds } = pool
+    const of = { workspaceId, poolId: pool.id, numberId: number.id, visitorId }
+    const session = { ...of, isShared, takenAt: now, ttlSeconds, params }
+    const grant = { number, visitorId, sessionId, overflow: isShared }
+    try {
+      await entries.putSession(sessionId, session, now + pool.ttlSeconds * 1_000)
+      const last = { sessionId, numberId: number.id }
+      if (!(await entries.putVisitor(pool.id, visitorId, version, last, now))) {
+        await giveBack(place, sessionId, taken)
+        return null
+      }
+      await entries.stored()
+      await record(place, visit, grant, taken.before)
+      return grant
+    } catch (error) {
+      await giveBack(place, sessionId, taken).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /**
+   * Leases a number to a visitor (Supplement §9): that of its live lease; else its last one, if that is free; else the one longest
+   * unused; else the fallback, or a number that is shared. It is stored before the promise resolves. @throws LogUnavailable
+   */
+  async function lease(place: LeasePlace, visit: Visit): Promise<Grant | Refusal<'pool-empty'>> {
+    const { pool, configured } = place
+    const visitorId = visit.visitorId ?? Buffer.from(random.bytes(VISITOR_BYTES)).toString('base64url')
+    for (;;) {
+      const now = clock.now()
+      const last = await entries.visitor(pool.id, visitorId, now)
+      const kept =
+        last.value && (await keep(place, visit, last.value.sessionId, await entries.session(last.value.sessionId, now)))
+      if (kept) return kept
+      const sessionId = newSessionId(random)
+      const own = last.value && configured.numbers.get(last.value.numberId)
+      const again =
+        own && rotatingNumbers(configured, pool.id).includes(own) && (await takeNumber(place, own, sessionId, now))
+      const taken = again && typeof again === 'object' ? again : await takeLongestUnused(place, sessionId)
+      const fallback = taken ? null : usableFallback(configured, pool)
+      if (fallback) return { number: fallback, visitorId, sessionId: null, overflow: true }
+      const shared = taken ?? (await shareNumber(place, sessionId))
+      if (!shared) return refuse('pool-empty')
+      const grant = await begin(place, visit, { sessionId, visitorId, version: last.version }, shared)
+      if (grant) return grant
+    }
+  }
+
+  return {
+    lease,
+    /** A visitor's session, live or ended; null for one of another visitor, or none. */
+    async sessionOf(sessionId: string, visitorId: string): Promise<Session | null> {
+      const { value } = await entries.session(sessionId, clock.now())
+      return value?.visitorId === visitorId ? value : null
+    },
+    /** Prolongs a lease. Resolves, once it is stored, to its new end (ms), or null for one that is over. */
+    async heartbeat(sessionId: string, session: Session, ttlSeconds: number): Promise<number | null> {
+      const until = await prolong(sessionId, session, ttlSeconds * 1_000)
+      if (until === null) return null
+      const known = await entries.session(sessionId, clock.now())
+      if (entries.isSessionShort(known, until)) await entries.putSession(sessionId, known.value ?? session, until)
+      await entries.stored()
+      return until
+    },
+    /** When a lease ended (ms), at the latest now; null where nothing says it any more. */
+    async endOf(sessionId: string, { poolId, numberId, isShared }: Session): Promise<number | null> {
+      const now = clock.now()
+      if (isShared) {
+        const { value } = await entries.shared(poolId, numberId, sessionId, now)
+        return value && Math.min(value.until, now)
+      }
+      const { value } = await entries.holder(poolId, numberId, now)
+      const lease = [value, value?.before].find((one) => one?.sessionId === sessionId)
+      return lease ? Math.min(lease.until, now) : null
+    },
+  }
+}
+export type Leases = ReturnType<typeof createLeases>
