@@ -144,10 +144,12 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
       await entries.putShared({ poolId: pool.id, numberId: number.id }, sessionId, version, over, now)
       return
     }
-    const { value, version } = await entries.holder(pool.id, number.id, now)
-    if (value?.sessionId !== sessionId) return
-    const nobody = { ...value, leasedAt: 0, until: 0 }
-    await entries.putHolder(pool.id, number.id, version, before ?? nobody, now)
+    for (;;) {
+      const { value, version } = await entries.holder(pool.id, number.id, now)
+      if (value?.sessionId !== sessionId) return
+      const nobody = { ...value, leasedAt: 0, until: 0 }
+      if (await entries.putHolder(pool.id, number.id, version, before ?? nobody, now)) return
+    }
   }
 
   /** Records a lease in the pool's stream. @throws LogUnavailable */
@@ -155,7 +157,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     { workspaceId, pool }: LeasePlace,
     { page, requestId }: Visit,
     { sessionId, visitorId, number, overflow }: Grant & { readonly sessionId: string },
-    before: Holder | null,
+    before: Holder['before'],
   ): Promise<void> {
     const now = clock.now()
     const lease = {
@@ -188,8 +190,12 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     if (isRefusal(outcome)) throw new Error(`The lease was refused: ${outcome.refused}`)
   }
 
-  /** Prolongs a lease by the pool's time to live. Resolves to its new end (ms), or null for one that is over. */
-  async function prolong(sessionId: string, session: Session, ttlMs: number): Promise<number | null> {
+  /** Prolongs a lease by the pool's time to live. Resolves to its new end (ms) and the lease before it on its number; null for one that is over. */
+  async function prolong(
+    sessionId: string,
+    session: Session,
+    ttlMs: number,
+  ): Promise<{ readonly until: number; readonly before: Holder['before'] } | null> {
     const { poolId, numberId, isShared } = session
     for (;;) {
       const now = clock.now()
@@ -197,11 +203,13 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
       if (isShared) {
         const { value, version } = await entries.shared(poolId, numberId, sessionId, now)
         if (!value || value.until <= now) return null
-        if (await entries.putShared(session, sessionId, version, { ...value, until }, now)) return until
+        if (await entries.putShared(session, sessionId, version, { ...value, until }, now))
+          return { until, before: null }
       } else {
         const { value, version } = await entries.holder(poolId, numberId, now)
         if (value?.sessionId !== sessionId || value.until <= now) return null
-        if (await entries.putHolder(poolId, numberId, version, { ...value, until }, now)) return until
+        if (await entries.putHolder(poolId, numberId, version, { ...value, until }, now))
+          return { until, before: value.before }
       }
     }
   }
@@ -212,12 +220,13 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     const session = known.value
     const number = session && configured.numbers.get(session.numberId)
     if (!number || !rotatingNumbers(configured, pool.id).includes(number)) return null
-    const until = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
-    if (until === null) return null
-    await entries.putSession(sessionId, { ...session, params: visit.page.params }, until)
+    const kept = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
+    if (kept === null) return null
+    await entries.putSession(sessionId, { ...session, params: visit.page.params }, kept.until)
     await entries.stored()
     const grant = { number, visitorId: session.visitorId, sessionId, overflow: session.isShared }
-    await record(place, visit, grant, null)
+    // Who began it may not have recorded it yet.
+    await record(place, visit, grant, kept.before)
     return grant
   }
 
@@ -292,8 +301,9 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     },
     /** Prolongs a lease. Resolves, once it is stored, to its new end (ms), or null for one that is over. */
     async heartbeat(sessionId: string, session: Session, ttlSeconds: number): Promise<number | null> {
-      const until = await prolong(sessionId, session, ttlSeconds * 1_000)
-      if (until === null) return null
+      const kept = await prolong(sessionId, session, ttlSeconds * 1_000)
+      if (kept === null) return null
+      const { until } = kept
       const known = await entries.session(sessionId, clock.now())
       if (entries.isSessionShort(known, until)) await entries.putSession(sessionId, known.value ?? session, until)
       await entries.stored()
