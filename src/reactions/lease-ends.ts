@@ -22,6 +22,8 @@ export interface EarlyEnd {
   readonly workspaceId: string
   readonly poolId: string
   readonly numberId: string | null
+  /** When what ends them happened (ms): leases that were taken later go on. */
+  readonly at: number
   readonly reason: Exclude<LeaseEnd, 'expired'>
 }
 
@@ -69,24 +71,25 @@ export function createLeaseEnds({
   }
 
   /** Ends who holds a number, now. */
-  async function endHolder({ poolId, reason }: EarlyEnd, numberId: string): Promise<void> {
+  async function endHolder({ poolId, reason, at }: EarlyEnd, numberId: string): Promise<void> {
     for (;;) {
       const now = clock.now()
       const { value, version } = await entries.holder(poolId, numberId, now)
-      if (!value) return
+      if (!value || value.takenAt > at) return
       const ended = { ...value, until: Math.min(value.until, now) }
       if (await entries.putHolder(poolId, numberId, version, ended, now, LEFT.has(reason))) return
     }
   }
 
   /** Ends the sessions beside a number's holder, now. */
-  async function endShared({ poolId }: EarlyEnd, numberId: string): Promise<void> {
+  async function endShared({ poolId, at }: EarlyEnd, numberId: string): Promise<void> {
     for (const { sessionId } of await entries.sharing(poolId, numberId, clock.now()))
       for (let isEnded = false; !isEnded; ) {
         const now = clock.now()
         const { value, version } = await entries.shared(poolId, numberId, sessionId, now)
         isEnded =
           !value ||
+          value.takenAt > at ||
           value.until <= now ||
           (await entries.putShared({ poolId, numberId }, sessionId, version, { ...value, until: now }, now))
       }
@@ -125,10 +128,15 @@ export function createLeaseEnds({
       await entries.stored()
       const endOf = await endsOf(poolId, open)
       const leases = open.map(([sessionId]): EndedLease => {
-        const at = endOf(sessionId)
-        return { sessionId, at, reason: at < now ? 'expired' : reason }
+        const endedAt = endOf(sessionId)
+        return { sessionId, at: endedAt, reason: endedAt < now ? 'expired' : reason }
       })
-      await record(run, poolId, leases)
+      const over = clock.now()
+      await record(
+        run,
+        poolId,
+        leases.filter(({ at }) => at <= over),
+      )
     },
   }
 }

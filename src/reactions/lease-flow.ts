@@ -12,10 +12,14 @@ const { NumberAssigned, NumberReleaseRequested } = numberEvents
 async function end(
   { leaseEnds, run }: NumberTools,
   event: RecordedEvent,
-  what: Omit<EarlyEnd, 'workspaceId'>,
+  what: Omit<EarlyEnd, 'workspaceId' | 'at'>,
 ): Promise<void> {
   const workspaceId = event.meta.workspaceId ?? ''
-  await leaseEnds.endEarly((command, input) => run(command, input, event), { workspaceId, ...what })
+  await leaseEnds.endEarly((command, input) => run(command, input, event), {
+    workspaceId,
+    at: Date.parse(event.meta.at),
+    ...what,
+  })
 }
 
 /** Ends a number's leases when it leaves its pool; those of a pool that is deleted end with it. */

@@ -47,6 +47,8 @@ const change = defineWrite({
   body: poolChanges,
   responses: { 200: poolResponse },
   command: changePool,
+  // Its leases end before the response.
+  runsEffects: true,
   input: ({ params, body }) => ({ poolId: params.id, changes: body }),
   answer: { query: getPool, params: ({ params }) => params },
 })
@@ -59,6 +61,8 @@ const rotateKey = defineWrite({
   mounts: [{ surface: 'console', path: `${path}/:id/key/rotate` }],
   responses: { 200: poolResponse },
   command: rotatePoolKey,
+  // Its leases end before the response.
+  runsEffects: true,
   input: ({ params, context }) => ({ poolId: params.id, publicKey: newPoolKey(context.tools.random) }),
   answer: { query: getPool, params: ({ params }) => params },
 })
@@ -71,6 +75,8 @@ const remove = defineWrite({
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   responses: { 200: z.object({ deleted: id, numbersFreed: z.int() }) },
   command: deletePool,
+  // Its leases end before the response.
+  runsEffects: true,
   input: ({ params }) => ({ poolId: params.id }),
   respond: ({ params, outcome }) => ({
     deleted: params.id,

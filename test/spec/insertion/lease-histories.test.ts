@@ -196,7 +196,13 @@ function createHistory(numbers: number, hasFallback: boolean) {
     },
     async early({ at, reason }) {
       const { ends, run } = processAt(at)
-      await ends.endEarly(run, { workspaceId: WORKSPACE, poolId: place.pool.id, numberId: null, reason })
+      await ends.endEarly(run, {
+        workspaceId: WORKSPACE,
+        poolId: place.pool.id,
+        numberId: null,
+        reason,
+        at: clock.now(),
+      })
       for (const one of sessions) one.until = Math.min(one.until, clock.now())
       // The other process reads the order anew after a while.
       clock.pass(5_000)

@@ -1,0 +1,350 @@
+import { expect } from 'vitest'
+import { LEASE } from '../../../src/domain/shared/limits.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { type Json, sendRequest, statusAndCode } from '../../support/e2e/api-client.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { createPool, createVisitorClient } from '../../support/e2e/visitor-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+const BASE = '/api/public/dni'
+const UNKNOWN_KEY = `pk_${'0'.repeat(24)}`
+
+async function world(writer: StreamWriter) {
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const target = await main.target(await main.buyer({ name: 'Acme' }))
+  const line = await main.line({ name: 'Site' }, [target])
+  const numbers: { readonly numberId: string; readonly e164: string }[] = []
+  for (let n = 0; n < 9; n += 1) numbers.push(await main.number())
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const otherLine = await other.line({ name: 'Site' }, [await other.target(await other.buyer({ name: 'Acme' }))])
+  return { main, other, line, otherLine, numbers }
+}
+
+const { it, describe, beforeAll, main, the, server, tenant } = suite('leases', world, { env: { TRUST_PROXY: 'true' } })
+
+const visitor = createVisitorClient(server)
+const pools: Record<'one' | 'listed' | 'empty' | 'backed' | 'plain', { id: string; publicKey: string }> =
+  Object.create(null)
+const numberAt = (n: number) => the.numbers[n]?.numberId ?? ''
+const change = (id: string, body: Json) => main.console(`/api/tracking/pools/${id}`, { method: 'PATCH', body })
+
+beforeAll(async () => {
+  const { campaignId } = the.line
+  const make = (settings: Json, ids: readonly string[] = []) =>
+    createPool(main.console, { campaignId, ...settings }, ids)
+  pools.one = await make({ name: 'One' }, [numberAt(0), numberAt(1)])
+  pools.listed = await make({ name: 'Listed', domains: ['example.com', '*.shop.example'] }, [numberAt(2)])
+  pools.empty = await make({ name: 'Empty' })
+  pools.plain = await make({ name: 'Plain', display: 'e164', ttlSeconds: 60 }, [numberAt(5), numberAt(6)])
+  const body = { campaignId }
+  await main.console(`/api/tracking/numbers/${numberAt(3)}`, { method: 'PATCH', body })
+  pools.backed = await make({ name: 'Backed', fallbackNumberId: numberAt(3) }, [numberAt(4)])
+})
+
+describe('a lease', () => {
+  it('gives a visitor a number, a session, and a name to come back by', async () => {
+    const { status, body, headers } = await visitor.lease({ pool: pools.plain.publicKey })
+    expect(status).toBe(200)
+    const e164 = the.numbers.find((one) => one.e164 === body.number.e164)?.e164
+    expect(body).toEqual({
+      number: { e164, national: expect.stringMatching(/^\(\d{3}\) \d{3}-\d{4}$/), display: e164 },
+      visitorId: expect.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+      sessionId: expect.stringMatching(/^\d{1,18}$/),
+      ttlSeconds: 60,
+      overflow: false,
+    })
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+  })
+
+  it('of a visitor who is back is the same, and others get other numbers', async () => {
+    const first = (await visitor.lease({ pool: pools.one.publicKey })).body
+    const back = (await visitor.lease({ pool: pools.one.publicKey, visitorId: first.visitorId })).body
+    expect(back).toEqual(first)
+    const second = (await visitor.lease({ pool: pools.one.publicKey, visitorId: 'visitor-two' })).body
+    expect(second).toMatchObject({ visitorId: 'visitor-two', overflow: false })
+    expect(second.number.e164).not.toBe(first.number.e164)
+    const third = (await visitor.lease({ pool: pools.one.publicKey })).body
+    expect(third).toMatchObject({ overflow: true, sessionId: expect.stringMatching(/^\d+$/) })
+    expect([first.sessionId, second.sessionId]).not.toContain(third.sessionId)
+    expect((await visitor.lease({ pool: pools.one.publicKey, visitorId: third.visitorId })).body).toEqual(third)
+  })
+
+  it.each([
+    ['is too short', 'seven-7', false],
+    ['has the fewest characters', 'eight--8', true],
+    ['has the most characters', 'v'.repeat(LEASE.visitorId.max), true],
+    ['is too long', 'v'.repeat(LEASE.visitorId.max + 1), false],
+    ['has other characters', 'visitor 1', false],
+    ['is a number', 12_345_678, false],
+    ['is null', null, false],
+    ['is an object', { toString: 'visitor-1' }, false],
+  ])('whose visitorId %s keeps it or replaces it', async (_what, visitorId, isKept) => {
+    const { status, body } = await visitor.lease({ pool: pools.one.publicKey, visitorId })
+    expect(status).toBe(200)
+    expect(body.visitorId === visitorId).toBe(isKept)
+  })
+
+  it('takes what browsers send, whatever its media type', async () => {
+    const text = JSON.stringify({ pool: pools.one.publicKey, visitorId: 'visitor-text' })
+    for (const type of ['text/plain;charset=UTF-8', 'application/json', 'application/octet-stream']) {
+      const headers = { 'content-type': type }
+      const { status, body } = await sendRequest(`${server.baseUrl}${BASE}/lease`, {
+        method: 'POST',
+        headers,
+        body: text,
+      })
+      expect([status, body.visitorId]).toEqual([200, 'visitor-text'])
+    }
+  })
+
+  it('drops malformed extras', async () => {
+    const extras = { url: 7, referrer: {}, params: 'x', more: [1], constructor: 1 }
+    expect((await visitor.lease({ pool: pools.one.publicKey, ...extras })).status).toBe(200)
+  })
+
+  it.each([
+    ['is missing', {}],
+    ['is too short', { pool: 'pk_123' }],
+    ['has capitals', { pool: `pk_${'A'.repeat(24)}` }],
+    ['is too long', { pool: `pk_${'a'.repeat(25)}` }],
+    ['is a number', { pool: 7 }],
+    ['is inherited', '{"__proto__":{"pool":"pk_000000000000000000000000"}}'],
+    ['is in no object', '[]'],
+    ['is in no JSON', 'pool=pk_000000000000000000000000'],
+    ['is in an empty body', ''],
+  ])('whose pool %s is refused', async (_what, body) => {
+    const answer = await visitor.lease(body)
+    expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
+    expect(Object.keys(answer.body.error.details)).toEqual(['pool'])
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('of an unknown pool, or by the key that a pool had before, is refused', async () => {
+    expect(statusAndCode(await visitor.lease({ pool: UNKNOWN_KEY }))).toEqual([404, 'pool_not_found'])
+    const { id, publicKey } = await createPool(main.console, { name: 'Turned', campaignId: the.line.campaignId })
+    const rotated = await main.console(`/api/tracking/pools/${id}/key/rotate`, { method: 'POST' })
+    expect(statusAndCode(await visitor.lease({ pool: publicKey }))).toEqual([404, 'pool_not_found'])
+    expect(statusAndCode(await visitor.lease({ pool: rotated.body.pool.publicKey }))).toEqual([409, 'pool_empty'])
+    await main.console(`/api/tracking/pools/${id}`, { method: 'DELETE' })
+    const gone = await visitor.lease({ pool: rotated.body.pool.publicKey })
+    expect(statusAndCode(gone)).toEqual([404, 'pool_not_found'])
+  })
+
+  it('of a pool without numbers that take calls is refused', async () => {
+    expect(statusAndCode(await visitor.lease({ pool: pools.empty.publicKey }))).toEqual([409, 'pool_empty'])
+  })
+
+  it('of a paused pool is refused until it is active again', async () => {
+    await change(pools.empty.id, { status: 'paused' })
+    expect(statusAndCode(await visitor.lease({ pool: pools.empty.publicKey }))).toEqual([409, 'pool_paused'])
+    await change(pools.empty.id, { status: 'active' })
+    expect(statusAndCode(await visitor.lease({ pool: pools.empty.publicKey }))).toEqual([409, 'pool_empty'])
+  })
+
+  it('gets the fallback, and no session, when every number is held', async () => {
+    expect((await visitor.lease({ pool: pools.backed.publicKey })).body.overflow).toBe(false)
+    const { status, body } = await visitor.lease({ pool: pools.backed.publicKey })
+    expect([status, body.sessionId, body.overflow]).toEqual([200, null, true])
+    expect(body.number.e164).toBe(the.numbers[3]?.e164)
+  })
+})
+
+describe('a pool with domains', () => {
+  it.each([
+    ['by Origin', { origin: 'https://example.com' }, 200],
+    ['by Referer without Origin', { referer: 'https://a.shop.example/page' }, 200],
+    ['by an Origin of another host', { origin: 'https://evil.test' }, 403],
+    [
+      'by Referer beside an Origin of another host',
+      { origin: 'https://evil.test', referer: 'https://example.com/' },
+      403,
+    ],
+    ['by Referer beside an opaque Origin', { origin: 'null', referer: 'https://example.com/' }, 403],
+    ['by no header', {}, 403],
+  ])('takes pages %s, at both routes', async (_what, page, status) => {
+    const visitorId = 'visitor-listed'
+    const answer = await visitor.lease({ pool: pools.listed.publicKey, visitorId }, page)
+    expect(answer.status).toBe(status)
+    if (status === 403) expect(answer.body.error.code).toBe('origin_not_allowed')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const { body } = await visitor.lease({ pool: pools.listed.publicKey, visitorId }, { origin: 'https://example.com' })
+    expect((await visitor.heartbeat({ sessionId: body.sessionId, visitorId }, page)).status).toBe(status)
+  })
+})
+
+describe('a heartbeat', () => {
+  it('pushes the end out by the full time to live', async () => {
+    const { sessionId, visitorId } = (await visitor.lease({ pool: pools.plain.publicKey })).body
+    const before = Date.now()
+    const { status, body, headers } = await visitor.heartbeat({ sessionId, visitorId })
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(body).toEqual({ ok: true, expired: false, ttlSeconds: 60, expiresAt: expect.any(String) })
+    expect(Date.parse(body.expiresAt)).toBeGreaterThanOrEqual(before + 60_000)
+    expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + 60_000)
+  })
+
+  it('takes the session as a number as it is written, even one that numbers are not exact for', async () => {
+    const { sessionId, visitorId } = (await visitor.lease({ pool: pools.plain.publicKey })).body
+    const answer = await visitor.heartbeat(`{"sessionId": ${sessionId}, "visitorId": "${visitorId}"}`)
+    expect(answer.body).toMatchObject({ ok: true, expired: false })
+  })
+
+  it.each([
+    ['of another visitor', (own: Json) => ({ ...own, visitorId: 'another-visitor' })],
+    ['of no session', (own: Json) => ({ ...own, sessionId: '1' })],
+    ['of a session with a zero before it', (own: Json) => ({ ...own, sessionId: `0${own.sessionId}`.slice(0, 18) })],
+  ])('%s is not found', async (_what, sent) => {
+    const { sessionId, visitorId } = (await visitor.lease({ pool: pools.plain.publicKey })).body
+    const answer = await visitor.heartbeat(sent({ sessionId, visitorId }))
+    expect(statusAndCode(answer)).toEqual([404, 'session_not_found'])
+  })
+
+  it.each([
+    ['without a session', { visitorId: 'visitor-1' }, 'sessionId'],
+    ['with a session of 19 digits', { sessionId: '1'.repeat(19), visitorId: 'visitor-1' }, 'sessionId'],
+    ['with a session that is no number', { sessionId: '12x', visitorId: 'visitor-1' }, 'sessionId'],
+    ['with a negative session', { sessionId: -1, visitorId: 'visitor-1' }, 'sessionId'],
+    ['with a broken number', { sessionId: 1.5, visitorId: 'visitor-1' }, 'sessionId'],
+    ['without a visitor', { sessionId: '1' }, 'visitorId'],
+    ['with a visitor of 65 characters', { sessionId: '1', visitorId: 'v'.repeat(65) }, 'visitorId'],
+  ])('%s is refused', async (_what, body, field) => {
+    const answer = await visitor.heartbeat(body)
+    expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
+    expect(Object.keys(answer.body.error.details)).toEqual([field])
+  })
+
+  it('of 18 digits, or of a visitor of 64 characters, is well formed', async () => {
+    const answer = await visitor.heartbeat({ sessionId: '1'.repeat(18), visitorId: 'v'.repeat(64) })
+    expect(statusAndCode(answer)).toEqual([404, 'session_not_found'])
+  })
+
+  it('of a paused or deleted pool, or of a key that was replaced, says that the lease expired', async () => {
+    const { campaignId } = the.line
+    const pool = await createPool(main.console, { name: 'Ended', campaignId }, [numberAt(7)])
+    const lease = async () => (await visitor.lease({ pool: pool.publicKey })).body
+    const { sessionId, visitorId } = await lease()
+    await change(pool.id, { status: 'paused' })
+    const paused = await visitor.heartbeat({ sessionId, visitorId })
+    expect(paused.body).toMatchObject({ ok: true, expired: true, ttlSeconds: 1_800 })
+    expect(Date.parse(paused.body.expiresAt)).toBeLessThanOrEqual(Date.now())
+    await change(pool.id, { status: 'active' })
+    const next = await lease()
+    expect(next).toMatchObject({ overflow: false })
+    await main.console(`/api/tracking/pools/${pool.id}`, { method: 'DELETE' })
+    const deleted = await visitor.heartbeat({ sessionId: next.sessionId, visitorId: next.visitorId })
+    expect(deleted.body).toMatchObject({ ok: true, expired: true })
+  })
+})
+
+describe('the edge', () => {
+  it('answers preflights of any origin, and has them kept for a day', async () => {
+    const { status, headers } = await sendRequest(`${server.baseUrl}${BASE}/lease`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://anywhere.test',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      },
+    })
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-methods')).toMatch(/\bGET\b.*\bPOST\b/)
+    expect(headers.get('access-control-allow-headers')).toBe('content-type')
+    expect(headers.get('access-control-max-age')).toBe('86400')
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('serves the snippet, to be kept for an hour', async () => {
+    const { status, headers, text } = await sendRequest(`${server.baseUrl}${BASE}/svcdni.js`)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^application\/javascript\b/)
+    expect(headers.get('cache-control')).toBe('public, max-age=3600')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(text.length).toBeGreaterThan(0)
+  })
+
+  it('keeps no answer, whatever it is', async () => {
+    for (const [path, method, status] of [
+      ['/lease', 'GET', 405],
+      ['/nothing', 'GET', 404],
+      ['/svcdni.js', 'POST', 405],
+    ] as const) {
+      const answer = await sendRequest(`${server.baseUrl}${BASE}${path}`, { method })
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store'])
+    }
+  })
+
+  it('reads bodies up to its limit', async () => {
+    const body = (bytes: number) => {
+      const rest = bytes - JSON.stringify({ pool: UNKNOWN_KEY, url: '' }).length
+      return JSON.stringify({ pool: UNKNOWN_KEY, url: 'x'.repeat(rest) })
+    }
+    expect(statusAndCode(await visitor.lease(body(LEASE.bodyBytes)))).toEqual([404, 'pool_not_found'])
+    for (const bytes of [LEASE.bodyBytes + 1, 10 * 1024 * 1024]) {
+      const answer = await visitor.lease(body(bytes))
+      expect(statusAndCode(answer)).toEqual([413, 'payload_too_large'])
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  it.each([
+    ['IPv4 address', '192.0.2.1', '192.0.2.1', '192.0.2.2'],
+    ['IPv6 network', '2001:db8:1:1::1', '2001:db8:1:1:ffff::2', '2001:db8:1:2::1'],
+  ])(`takes ${LEASE.requestsPerMinute} requests a minute of one %s`, async (_what, one, same, other) => {
+    const ask = (from: string) => visitor.lease({ pool: UNKNOWN_KEY }, { from })
+    const first = await Promise.all(Array.from({ length: LEASE.requestsPerMinute }, () => ask(one)))
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([404]))
+    const { status, headers, text, body } = await ask(same)
+    expect([status, body]).toEqual([429, null])
+    expect(headers.get('content-type')).toMatch(/^text\/plain\b/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(text.trim()).toMatch(/^[A-Z][^.]*\.?$/)
+    expect((await visitor.heartbeat({}, { from: same })).status).toBe(429)
+    expect((await ask(other)).status).toBe(404)
+  })
+})
+
+describe('leases on the console', () => {
+  it('are listed newest first, with their pages and parameters, and counted', async () => {
+    const pool = await createPool(
+      main.console,
+      { name: 'Shown', campaignId: the.line.campaignId, params: [{ key: 'utm_', prefix: true }, { key: 'gclid' }] },
+      [numberAt(8)],
+    )
+    const page = { url: 'https://example.com/a', referrer: 'https://search.test/' }
+    const params = { gclid: ['g', 'h'], UTM_Source: 'ads', other: '1' }
+    const first = (await visitor.lease({ pool: pool.publicKey, ...page, params })).body
+    const second = (await visitor.lease({ pool: pool.publicKey, visitorId: 'visitor-second' })).body
+    const list = (query = '') => main.console(`/api/tracking/pools/${pool.id}/leases${query}`)
+    await waitUntil('Both leases are listed', async () => (await list()).body.total === 2)
+    const { body } = await list()
+    expect(body.data.map(({ sessionId }: Json) => sessionId)).toEqual([second.sessionId, first.sessionId])
+    expect(body.data[1]).toEqual({
+      sessionId: first.sessionId,
+      visitorId: first.visitorId,
+      number: { id: numberAt(8), e164: first.number.e164 },
+      overflow: false,
+      ...page,
+      params: { utm_source: 'ads', gclid: 'g' },
+      status: 'live',
+      takenAt: expect.any(String),
+      endedAt: null,
+      endReason: null,
+    })
+    expect((await list('?status=ended')).body.total).toBe(0)
+    expect((await list('?visitorId=visitor-second')).body.total).toBe(1)
+    expect((await main.console(`/api/tracking/pools/${pool.id}`)).body.pool.counts).toEqual({ numbers: 1, leased: 1 })
+    await change(pool.id, { status: 'paused' })
+    await waitUntil('No lease is live', async () => (await list('?status=live')).body.total === 0)
+    const ended = (await list('?status=ended')).body.data
+    expect(ended.map(({ endReason }: Json) => endReason)).toEqual(['pool_paused', 'pool_paused'])
+    expect((await main.console(`/api/tracking/pools/${pool.id}`)).body.pool.counts).toEqual({ numbers: 1, leased: 0 })
+    const theirs = await tenant((it) => it.other).console(`/api/tracking/pools/${pool.id}/leases`)
+    expect(statusAndCode(theirs)).toEqual([404, 'not_found'])
+  })
+})
