@@ -40,7 +40,7 @@ const serviceOf = (name: string) => service.parse(compose.services[name])
 
 const DATABASES = ['eventstore', 'mongo']
 /** In the order of an upgrade. */
-const PLATFORM = ['projector', 'query-api', 'worker', 'command-api', 'auction-api']
+const PLATFORM = ['projector', 'query-api', 'worker', 'command-api', 'auction-api', 'public-api']
 /** A version with a digest; `EVENT_LOG_DIGEST` has no default: without it nothing starts. */
 const BY_DIGEST = /^[\w./-]+:\d+(?:\.\d+)+[\w.-]*@(?:sha256:[0-9a-f]{64}|\$\{EVENT_LOG_DIGEST:\?[^}]+\})$/
 /** Capabilities that an image names in the file of its program. */
@@ -97,7 +97,7 @@ describe.each(names)('the container of %s', (name) => {
 
 describe('networks', () => {
   it('the proxy reaches the APIs alone', () => {
-    expect(neighboursOf('proxy').toSorted()).toEqual(['auction-api', 'command-api', 'query-api'])
+    expect(neighboursOf('proxy').toSorted()).toEqual(['auction-api', 'command-api', 'public-api', 'query-api'])
   })
 
   it.each(DATABASES)('%s is reached by the platform alone, and reaches nobody outside', (name) => {
@@ -129,13 +129,15 @@ describe('roles', () => {
 
 describe('the proxy', () => {
   const rules = read('docker/Caddyfile')
-  const [, matcher = ''] = /^\t@auctions path (.+)$/m.exec(rules) ?? []
+  const matcherOf = (name: string) => new RegExp(`^\\t@${name} path (.+)$`, 'm').exec(rules)?.[1]?.split(' ')
 
-  it('sends what is below /api/rtb to the auction API, before any rule that looks at the method', () => {
-    expect(matcher.split(' ')).toEqual(['/api/rtb', '/api/rtb/*'])
+  it('sends pings to the auction API and leases to the public API, before any rule that looks at the method', () => {
+    expect(matcherOf('auctions')).toEqual(['/api/rtb', '/api/rtb/*'])
+    expect(matcherOf('public')).toEqual(['/api/public', '/api/public/*'])
     const handled = [...rules.matchAll(/^\thandle ?(@\w+)? \{[\s\S]*?dynamic a ([\w-]+) 8080/gm)]
     expect(handled.map(([, rule, upstream]) => [rule, upstream])).toEqual([
       ['@auctions', 'auction-api'],
+      ['@public', 'public-api'],
       ['@reads', 'query-api'],
       [undefined, 'command-api'],
     ])
@@ -145,7 +147,7 @@ describe('the proxy', () => {
     const { depends_on: waits } = z
       .object({ depends_on: z.record(z.string(), z.unknown()) })
       .parse(compose.services.proxy)
-    expect(Object.keys(waits).toSorted()).toEqual(['auction-api', 'command-api', 'query-api'])
+    expect(Object.keys(waits).toSorted()).toEqual(['auction-api', 'command-api', 'public-api', 'query-api'])
   })
 })
 

@@ -28,7 +28,7 @@ const anything = (value: unknown) => ({ value })
 
 function createDirectHandler(route: ApiRoute, { send, cursors }: MountContext) {
   const { text, cacheControl } = route.direct ?? {}
-  if (text) return createTextSender(route.contentType ?? 'text/plain; charset=utf-8', text, cacheControl)
+  if (text) return createTextSender(`${route.contentType ?? 'text/plain'}; charset=utf-8`, text, cacheControl)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, headers } = request
     const response = await route.run({

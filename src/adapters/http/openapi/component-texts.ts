@@ -55,6 +55,7 @@ export const componentTexts: Readonly<Record<string, string>> = {
   PingDirection: 'The ledger: of pings, or of requests to bidders.',
   PingOutcome: 'What came of a ping.',
   PingTraceEntry: 'A step of a ping.',
+  Lease: 'A number that a visitor was shown.',
   Pool: 'Numbers shown in rotation.',
   PostAnswer: 'The answer to a post.',
   Projection: 'What is built from the event log.',

@@ -2,6 +2,7 @@ import { callTexts } from './field-texts/calls.ts'
 import { configurationTexts } from './field-texts/configuration.ts'
 import { deliveryTexts } from './field-texts/delivery.ts'
 import type { FieldText, FieldTexts } from './field-texts/field-text.ts'
+import { insertionTexts } from './field-texts/insertion.ts'
 import { pingTexts } from './field-texts/pings.ts'
 import { sandboxTexts } from './field-texts/sandbox.ts'
 import { sharedTexts } from './field-texts/shared.ts'
@@ -14,6 +15,7 @@ export const fieldTextTables: readonly FieldTexts[] = [
   pingTexts,
   sandboxTexts,
   deliveryTexts,
+  insertionTexts,
 ]
 
 /** Texts of fields and parameters; a field whose schema has a name is described by that. */

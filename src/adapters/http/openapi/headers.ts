@@ -119,14 +119,20 @@ const responseHeaders: Readonly<Record<string, ResponseHeaderDoc>> = {
     on: (_route, status) => status === 401,
   },
   ETag: {
-    description: "Revision of the record's own configuration, for `If-Match`.",
+    description: 'Entity tag; of a record the revision of its own configuration, for `If-Match`.',
     schema: text,
     on: declaredBy('etag'),
   },
   'Cache-Control': {
     description: 'Who may cache the response, and for how long.',
     schema: text,
-    on: declaredBy('cache-control'),
+    // Answers of direct routes all say it, refusals too.
+    on: (route, status) => route.direct !== undefined || declaredBy('cache-control')(route, status),
+  },
+  'Content-Encoding': {
+    description: 'How the content is compressed, as `Accept-Encoding` allows.',
+    schema: text,
+    on: ({ direct }, status) => direct?.text !== undefined && status < 400,
   },
   'Content-Disposition': {
     description: 'Whether the content is displayed or saved, and its file name.',

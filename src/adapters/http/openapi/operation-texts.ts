@@ -1,4 +1,12 @@
-import { CALL_LOG, CONVERSION, LIVE_BOARD, PING, REQUEST_LOG, SANDBOX_RECEIVER } from '../../../domain/shared/limits.ts'
+import {
+  CALL_LOG,
+  CONVERSION,
+  LEASE,
+  LIVE_BOARD,
+  PING,
+  REQUEST_LOG,
+  SANDBOX_RECEIVER,
+} from '../../../domain/shared/limits.ts'
 
 /** What each operation does, beyond its summary. */
 export const operationTexts: Readonly<Record<string, string>> = {
@@ -89,9 +97,15 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'list-pools': 'Pools of the workspace.',
   'get-pool': 'A pool with how many of its numbers are in use.',
   'create-pool': 'Its public key goes into the page.',
-  'change-pool': 'Changes what is sent.',
-  'delete-pool': 'Its numbers are free again.',
-  'rotate-pool-key': 'The old key stops working at once.',
+  'change-pool': 'Changes what is sent. Leases of a pool that is paused end.',
+  'delete-pool': 'Its numbers are free again, and its leases end.',
+  'rotate-pool-key': 'The old key stops working at once, and leases by it end.',
+  'list-leases': `Newest first; one that has ended is kept for ${LEASE.retentionDays} days.`,
+  // Number insertion
+  'lease-number':
+    'A visitor who is back keeps the number. Malformed parts but the pool are dropped. At most 300 requests a minute from one address: 429 is plain text.',
+  'keep-lease': 'Pushes the end out by the full time to live. A lease that is over answers `expired: true`.',
+  'page-snippet': 'JavaScript that leases a number and shows it in the page.',
   // Calls
   'list-calls': `A window of at most ${CALL_LOG.windowDays} days, by default the last ${CALL_LOG.defaultDaysBack + 1}, with its figures.`,
   'get-call': 'Every step, dial and amount of the call.',

@@ -77,6 +77,17 @@ function errorSchemasOf(routes: readonly ApiRoute[]) {
   )
 }
 
+/** The refusal of a source that asks too often, before anything else of its request is looked at: a sentence. */
+function arrivalResponsesOf(route: ApiRoute) {
+  if (!route.direct?.onArrival) return []
+  const response = {
+    description: 'Too many requests from one address.',
+    ...headerReferencesOf(route, 429),
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  }
+  return [{ status: '429', name: '429.text', response }]
+}
+
 /** Responses of a route by status, each with a name that routes with an equal response share. */
 function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas, schemaOf: SchemaOf) {
   const errors = errorsOf(route).map(({ status, name, rows }) => ({
@@ -88,7 +99,7 @@ function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas, schemaOf: Sche
     const name = `${status}.${schemas.responseNameOf(route, status) ?? route.name}`
     return { status, name, response: successResponse(route, status, schemas) }
   })
-  return [...successes, ...errors]
+  return [...successes, ...errors, ...arrivalResponsesOf(route)]
 }
 
 /** The responses of all operations. */

@@ -65,6 +65,7 @@ const resources: readonly (readonly [RegExp, string, string])[] = [
   [/\/numbers\b/, 'Numbers', 'Tracking numbers, and whom their calls are credited to.'],
   [/\/parked\b|\/projections\b/, 'Projections', 'What is built from the event log, and how far it is.'],
   [/\/pings\b/, 'Pings', "Publishers' pings, and the bids under them."],
+  [/^\/api\/public\/dni\b/, 'Number insertion', 'Numbers that pages lease for their visitors.'],
   [/\/pools\b/, 'Pools', 'Numbers that are shown to visitors in rotation.'],
   [/\/publishers\b/, 'Publishers', 'Who brings calls, and is paid for them.'],
   [/^\/api\/rtb\b/, 'Real-time bidding', 'Offers for calls, and the numbers to send them to.'],
