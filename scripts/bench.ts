@@ -17,6 +17,7 @@ import { following } from '../test/bench/follow.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
 import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
+import { pools } from '../test/bench/pools.ts'
 import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
@@ -65,6 +66,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   auctions,
   'auction-load': auctionLoad,
   deliveries,
+  pools,
   pings: () => pingLedgerFigures(Number(values.pings)),
   configuration,
   list: () => callList(Number(values.calls)),

@@ -169,7 +169,7 @@ export function rolesWarning({ roles: own }: Pick<Config, 'roles'>): string | nu
   if (!EARLIER_ROLES.every((role) => own.has(role))) return null
   const missing = LATER_ROLES.filter(([role]) => !own.has(role))
   if (missing.length === 0) return null
-  const [names, tasks] = [missing.map(([role]) => role).join(' and '), missing.map(([, task]) => task).join(' and ')]
+  const [names, tasks] = [missing.map(([role]) => role).join(' and '), missing.map(([, task]) => task).join(' and no ')]
   return `ROLES names every role but ${names}, so this process answers no ${tasks}: add ${names}, or run other processes that have ${missing.length === 1 ? 'it' : 'them'}.`
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles } from '../../../src/main/config.ts'
-import { type ApiClient, createApiClient } from '../../support/e2e/api-client.ts'
+import { type ApiClient, createApiClient, statusAndCode } from '../../support/e2e/api-client.ts'
 import { embeddedStores, freshEnvironment, startServer, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
 import { createFaultEnvironment } from '../../support/faults/environment.ts'
@@ -8,14 +8,14 @@ import { createPlatformProcess, freePort, type PlatformProcess } from '../../sup
 
 const KNOWN_MS = 30_000
 const ALL = roles.join(',')
-/** The roles of versions before there was `auction-api`. */
+/** The roles of the first versions. */
 const EARLIER = 'command-api,query-api,projector,worker'
 const cases = storeSetups.flatMap((setup) => [
   {
     ...setup,
     setup,
-    what: 'projections and pings in processes of their own',
-    named: ['projector,worker', 'auction-api', 'command-api,query-api'],
+    what: 'projections, pings and leases in processes of their own',
+    named: ['projector,worker', 'auction-api', 'public-api', 'command-api,query-api'],
   },
   { ...setup, setup, what: 'two processes of every role', named: [ALL, ALL] },
 ])
@@ -81,6 +81,31 @@ describe.each(cases)('$what over $name', ({ setup, named }) => {
     }
   })
 
+  test('a visitor is leased a number where there is the role public-api, and nowhere else', async () => {
+    const created = await ask('/api/tracking/pools', {
+      method: 'POST',
+      body: { name: 'Site', campaignId: lane.campaignId },
+    })
+    expect(created.status, created.text).toBe(201)
+    const body = { pool: created.body.pool.publicKey }
+    const serving = baseUrlsOf('public-api')
+    for (const { baseUrl } of running) {
+      const lease = () => createApiClient(() => baseUrl, null)('/api/public/dni/lease', { method: 'POST', body })
+      if (!serving.includes(baseUrl)) expect(statusAndCode(await lease())).toEqual([404, 'not_found'])
+      else
+        await waitUntil(
+          'The pool is found, and has no numbers',
+          async () => {
+            const { status, body } = await lease()
+            return status === 409 && body.error.code === 'pool_empty'
+          },
+          KNOWN_MS,
+        )
+      const snippet = await createApiClient(() => baseUrl, null)('/api/public/dni/svcdni.js')
+      expect(snippet.status).toBe(serving.includes(baseUrl) ? 200 : 404)
+    }
+  })
+
   test('a simulated bidder answers from every process: one that asks it may ask itself', async () => {
     const bidder = { name: 'Dusk', latencyMs: 0, bidCents: null }
     const made = await ask('/api/sandbox/bidders', { method: 'POST', body: bidder })
@@ -128,10 +153,11 @@ describe.each(cases)('$what over $name', ({ setup, named }) => {
 test.each([
   [EARLIER, 1],
   [ALL, 0],
-])('a process with ROLES=%s starts, and warns %i times that it answers no pings', async (ROLES, times) => {
+])('a process with ROLES=%s starts, and warns %i times that it answers no pings and leases', async (ROLES, times) => {
   const server = await startServer({ ...freshEnvironment(embeddedStores), ROLES })
   try {
-    const lines = server.stdout().match(/^\{.*"level":40.*ROLES names every role but auction-api.*\}$/gm) ?? []
+    const lines =
+      server.stdout().match(/^\{.*"level":40.*ROLES names every role but auction-api and public-api.*\}$/gm) ?? []
     expect(lines).toHaveLength(times)
   } finally {
     await server.dispose()

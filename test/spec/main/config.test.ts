@@ -76,7 +76,7 @@ describe('whose X-Forwarded-For is believed', () => {
 
 test('a process with every role over a file of its own is alone; any other shares its stores', () => {
   expect(isSingleProcess(read({}))).toBe(true)
-  expect(isSingleProcess(read({ ROLES: 'worker, auction-api, command-api,projector,query-api' }))).toBe(true)
+  expect(isSingleProcess(read({ ROLES: 'worker, auction-api, command-api,projector,public-api,query-api' }))).toBe(true)
   expect(isSingleProcess(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(false)
   expect(isSingleProcess(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
   expect(isSingleProcess(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
@@ -88,13 +88,24 @@ describe('a list of roles', () => {
     expect([...read({ ROLES: '' }).roles]).toEqual(roles)
   })
 
-  test('of a version without auction-api starts, and is told in one sentence what it does not do', () => {
-    const config = read({ ROLES: 'command-api,query-api,projector,worker' })
-    expect(config.roles.has('auction-api')).toBe(false)
-    expect(rolesWarning(config)).toMatch(/^ROLES names every role but auction-api, .*[^.]\.$/)
-  })
+  const earlier = 'command-api,query-api,projector,worker'
 
-  test.each(['', 'auction-api', 'worker', 'command-api,query-api,projector', roles.join(',')])(
+  test.each([
+    [earlier, 'auction-api and public-api', 'no pings of publishers and no leases of visitors'],
+    [`${earlier},auction-api`, 'public-api', 'no leases of visitors'],
+    [`${earlier},public-api`, 'auction-api', 'no pings of publishers'],
+  ])(
+    'of an earlier version, %s, starts, and is told in one sentence what it does not do',
+    (ROLES, missing, unanswered) => {
+      const warning = rolesWarning(read({ ROLES })) ?? ''
+      expect(
+        warning.startsWith(`ROLES names every role but ${missing}, so this process answers ${unanswered}: add `),
+      ).toBe(true)
+      expect(warning).toMatch(/^[^.]*\.$/)
+    },
+  )
+
+  test.each(['', 'auction-api', 'public-api', 'worker', 'command-api,query-api,projector', roles.join(',')])(
     '%s is as it was meant',
     (ROLES) => {
       expect(rolesWarning(read({ ROLES }))).toBeNull()
