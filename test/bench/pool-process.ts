@@ -147,7 +147,7 @@ async function runFull({ url, bodies, connections, seconds }: FullLoad) {
   let sent = Math.floor(Math.random() * 1_000_000)
   const setupRequest = (given: object) => {
     sent += 1
-    return { ...given, headers: headersOf(sent), body: bodies[sent % bodies.length] }
+    return { ...given, headers: headersOf(sent), body: bodies[sent % bodies.length] ?? '' }
   }
   const requests = [{ setupRequest }]
   const result = await autocannon({ url, method: 'POST', connections, duration: seconds, requests })

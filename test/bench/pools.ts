@@ -37,13 +37,19 @@ async function ask<Answer>({ child }: Started, what: string, given: unknown = {}
   return answer
 }
 
+/** Requests so far: each comes from another source. */
+let asked = 0
+
 /** A request to the platform: what it answers, as the bare server is to answer it. */
 async function answerOf(url: string, body: string) {
-  const headers = { 'content-type': 'application/json', origin: 'https://example.com' }
+  asked += 1
+  const source = { 'x-forwarded-for': `192.0.2.${asked & 255}` }
+  const headers = { 'content-type': 'application/json', origin: 'https://example.com', ...source }
   const answer = await fetch(url, { method: 'POST', headers, body })
   if (answer.status !== 200) throw new Error(await answer.text())
   const own = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name))
-  return { headers: Object.fromEntries(own), body: await answer.json() }
+  // biome-ignore lint/suspicious/noExplicitAny: what each route answers is its own.
+  return { headers: Object.fromEntries(own), body: (await answer.json()) as any }
 }
 
 const exact = (name: string, unit: string, ours: number, most: number) =>

@@ -30,15 +30,16 @@ async function detachableServer(url: string): Promise<DetachableStore> {
   return { url: way.url, detach: way.cut, attach: way.restore, close: way.close }
 }
 
-/** Opens the event log and the read store of an environment as detachable stores. */
+/** Opens the event log, the read store and the operational store, which is beside it or in it, as detachable stores. */
 export async function openDetachableStores(
   env: Environment,
-): Promise<{ readonly log: DetachableStore; readonly views: DetachableStore }> {
+): Promise<{ readonly log: DetachableStore; readonly views: DetachableStore; readonly ops: DetachableStore }> {
   const [log, views] = await Promise.all(
     [env.EVENT_LOG_URL ?? '', env.READ_STORE_URL ?? ''].map((url) =>
       url.startsWith(SQLITE) ? detachableFile(url) : detachableServer(url),
     ),
   )
   if (!log || !views) throw new Error('The environment names no stores.')
-  return { log, views }
+  const ops = views.url.startsWith(SQLITE) ? detachableFile(views.url.replace(/\.db$/, '.ops.db')) : views
+  return { log, views, ops }
 }
