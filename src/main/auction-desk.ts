@@ -4,7 +4,7 @@ import { createAuctionNumbers } from '../api/auctions/auction-numbers.ts'
 import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { Entries } from '../ports/operational-store.ts'
 import { auctionFlow } from '../reactions/auction-flow.ts'
-import { LEASE_ENTRIES } from '../reactions/lease-entries.ts'
+import { LEASE_ENTRIES, LEASE_HISTORY } from '../reactions/lease-entries.ts'
 import { createOffers, OFFER_ENTRIES, type Offers } from '../reactions/offers.ts'
 import { restoreOffers } from '../reactions/restore-offers.ts'
 import type { AuctionPorts } from '../reactions/tools.ts'
@@ -14,6 +14,9 @@ import { readReactionPositions } from '../runtime/reactions/reaction-checkpoint.
 import { type Config, isSingleProcess } from './config.ts'
 import type { Core } from './core.ts'
 import type { PlatformEffects } from './platform-effects.ts'
+
+/** Sessions and visitors that a process keeps in memory; it reads the others. */
+const MAX_LEASE_HISTORY = 50_000
 
 /** The number of a workspace's newest auction; 0 for none. */
 async function newestNumber(views: Core['views'], workspaceId: string): Promise<number> {
@@ -30,7 +33,10 @@ export async function openOffers(
     const entries = sharedEntries(ops)
     return { entries, offers: createOffers({ entries, clock, writer }) }
   }
-  const entries = await openEntryCache({ ops, clock }, [...OFFER_ENTRIES, ...LEASE_ENTRIES])
+  const entries = await openEntryCache({ ops, clock }, [...OFFER_ENTRIES, ...LEASE_ENTRIES], {
+    prefixes: LEASE_HISTORY,
+    max: MAX_LEASE_HISTORY,
+  })
   const offers = createOffers({ entries, clock, writer })
   const positions = [...(await readReactionPositions(ops, auctionFlow.name, clock.now())).values()]
   // Without a checkpoint the reaction restores all of them.

@@ -4,8 +4,11 @@ import { LEASE } from '../domain/shared/limits.ts'
 import { id } from '../kernel/wire.ts'
 import type { Entries, Entry } from '../ports/operational-store.ts'
 
-/** How the keys of leases begin: who holds a number, who shares it, sessions, visitors, and numbers that have left their pool. */
-export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-session:', 'lease-visitor:', 'lease-left:'] as const
+/** How the keys of leases begin: who holds a number, who shares it, and numbers that have left their pool. */
+export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-left:'] as const
+
+/** How the keys of sessions and visitors begin: they are kept long after a lease, so there may be any number of them. */
+export const LEASE_HISTORY = ['lease-session:', 'lease-visitor:'] as const
 
 const ms = z.int()
 const times = { sessionId: z.string(), takenAt: ms, until: ms }
@@ -105,6 +108,9 @@ export function leaseEntriesOf(entries: Entries) {
       expiresAt !== null && expiresAt < until + SESSION_MS / 2,
     visitor: async (poolId: string, visitorId: string, now: number) =>
       readAs(visitor, await entries.get(visitorKey(poolId, visitorId), now)),
+    /** Of a visitor who has just got its name, and so has no entry. */
+    putNewVisitor: (poolId: string, visitorId: string, value: Visitor, now: number) =>
+      entries.put(visitorKey(poolId, visitorId), value, now + VISITOR_MS),
     putVisitor: (poolId: string, visitorId: string, version: number, value: Visitor, now: number) =>
       entries.putIf(visitorKey(poolId, visitorId), version, value, now + VISITOR_MS, now),
     left: async (numberId: string, now: number) => readAs(left, await entries.get(leftKey(numberId), now)),

@@ -58,6 +58,9 @@ const VISITOR_BYTES = 12
 const SESSION_BITS = 59n
 const SESSION_BYTES = 8
 
+/** Of a visitor who has just got its name: nothing can be known of it. */
+const NEW_VISITOR = { value: null, version: null }
+
 const instant = (ms: number) => new Date(ms).toISOString()
 const isFree = (holder: Holder | null, now: number) => holder === null || holder.until <= now
 
@@ -230,7 +233,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     return grant
   }
 
-  /** Begins a session on a number; null where its visitor has begun another meanwhile. @throws LogUnavailable */
+  /** Begins a session on a number (`version`: that of the visitor's entry, null for a new visitor); null where its visitor has begun another meanwhile. @throws LogUnavailable */
   async function begin(
     place: LeasePlace,
     visit: Visit,
@@ -238,7 +241,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
       sessionId,
       visitorId,
       version,
-    }: { readonly sessionId: string; readonly visitorId: string; readonly version: number },
+    }: { readonly sessionId: string; readonly visitorId: string; readonly version: number | null },
     taken: TakenNumber,
   ): Promise<Grant | null> {
     const { workspaceId, pool } = place
@@ -252,7 +255,8 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     try {
       await entries.putSession(sessionId, session, now + pool.ttlSeconds * 1_000)
       const last = { sessionId, numberId: number.id }
-      if (!(await entries.putVisitor(pool.id, visitorId, version, last, now))) {
+      if (version === null) await entries.putNewVisitor(pool.id, visitorId, last, now)
+      else if (!(await entries.putVisitor(pool.id, visitorId, version, last, now))) {
         await giveBack(place, sessionId, taken)
         return null
       }
@@ -274,7 +278,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     const visitorId = visit.visitorId ?? Buffer.from(random.bytes(VISITOR_BYTES)).toString('base64url')
     for (;;) {
       const now = clock.now()
-      const last = await entries.visitor(pool.id, visitorId, now)
+      const last = visit.visitorId === null ? NEW_VISITOR : await entries.visitor(pool.id, visitorId, now)
       const kept =
         last.value && (await keep(place, visit, last.value.sessionId, await entries.session(last.value.sessionId, now)))
       if (kept) return kept

@@ -1,11 +1,8 @@
-import { createNextFlight } from '../../kernel/async/single-flight.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Entries, Entry, OperationalStore } from '../../ports/operational-store.ts'
+import { createRecentEntries } from './recent-entries.ts'
+import { createWriteBehind } from './write-behind.ts'
 
-type Write = Pick<Entry, 'value' | 'expiresAt'> | null
-
-/** How long after a group of writes the next one is stored (ms), at the earliest. */
-const GROUP_EVERY_MS = 10
 /** Writes after which expired entries are looked for, at least. */
 const SWEEP_AFTER = 1_000
 
@@ -89,52 +86,27 @@ function createEntryIndex() {
   }
 }
 
-/** Stores writes behind those who wrote them: together, one group after the other, and of an entry's the last. */
-function createWriteBehind(ops: Pick<OperationalStore, 'put' | 'delete'>, clock: Clock) {
-  const flight = createNextFlight<void>()
-  let gathered = new Map<string, Write>()
-  let begunAt = Number.NEGATIVE_INFINITY
-
-  async function storeGathered(): Promise<void> {
-    if (gathered.size === 0) return
-    const due = begunAt + GROUP_EVERY_MS
-    if (clock.now() < due) await new Promise<void>((resolve) => void clock.schedule(due, resolve))
-    begunAt = clock.now()
-    const writes = gathered
-    gathered = new Map()
-    const results = await Promise.allSettled(
-      Array.from(writes, ([key, write]) =>
-        write === null ? ops.delete(key) : ops.put(key, write.value, write.expiresAt),
-      ),
-    )
-    const failed = results.find((result) => result.status === 'rejected')
-    if (!failed) return
-    // What was written since then is newer.
-    gathered = new Map([...writes, ...gathered])
-    throw failed.reason
-  }
-
-  const stored = () => flight('', storeGathered)
-  return {
-    stored,
-    write(key: string, write: Write): void {
-      gathered.set(key, write)
-      stored().catch(() => undefined)
-    },
-  }
+/** Entries of these prefixes, of which there may be any number, are kept in memory only while they are used. */
+export interface RecentPrefixes {
+  readonly prefixes: readonly string[]
+  /** How many of them are kept. */
+  readonly max: number
 }
 
 /**
  * Keeps entries in memory for a process that has the store alone, with a write-behind cache: a read waits for no other thread, and a
  * write is seen at once and stored soon. What must outlive the process waits for `stored`. Keys are grouped up to their last colon, and
- * listed by group. @throws StoreUnavailable
+ * listed by group; those of `recent` are not listed. @throws StoreUnavailable
  */
 export async function openEntryCache(
   { ops, clock }: { readonly ops: OperationalStore; readonly clock: Clock },
   prefixes: readonly string[],
+  recent: RecentPrefixes = { prefixes: [], max: 1 },
 ): Promise<Entries> {
   const index = createEntryIndex()
   const behind = createWriteBehind(ops, clock)
+  const used = createRecentEntries(ops, behind, recent.max)
+  const isRecent = (key: string) => recent.prefixes.some((prefix) => key.startsWith(prefix))
   for (const prefix of prefixes) for (const entry of await ops.list(prefix, clock.now())) index.set(entry)
 
   function write(key: string, value: unknown, expiresAt: number | null, version: number): void {
@@ -145,22 +117,25 @@ export async function openEntryCache(
 
   return {
     stored: behind.stored,
-    get: async (key, now) => index.get(key, now),
+    get: async (key, now) => (isRecent(key) ? used.get(key, now) : index.get(key, now)),
     async list(prefix, now, { after = '', limit = Number.POSITIVE_INFINITY } = {}) {
       if (!prefix.endsWith(':')) throw new Error(`Entries are listed by group: ${prefix} ends with no colon.`)
       const found = index.group(prefix, now).filter(({ key }) => key > after)
       return found.sort((one, other) => (one.key < other.key ? -1 : 1)).slice(0, limit)
     },
     async put(key, value, expiresAt) {
+      if (isRecent(key)) return used.put(key, value, expiresAt)
       write(key, value, expiresAt, (index.get(key, 0)?.version ?? 0) + 1)
     },
     async putIf(key, version, value, expiresAt, now) {
+      if (isRecent(key)) return used.putIf(key, version, value, expiresAt, now)
       const found = index.get(key, now)?.version ?? 0
       if (found !== version) return false
       write(key, value, expiresAt, found + 1)
       return true
     },
     async delete(key) {
+      if (isRecent(key)) return used.delete(key)
       index.remove(key)
       behind.write(key, null)
     },

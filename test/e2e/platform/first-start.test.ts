@@ -27,7 +27,7 @@ async function runReadme(dataDir: string): Promise<readonly Json[]> {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
   const script = blocks.filter((block) => block.includes('curl')).join('\n')
-  expect(script.match(/^curl/gm)).toHaveLength(5)
+  expect(script.match(/^curl/gm)).toHaveLength(6)
   const here = script.replaceAll('var/sandbox.json', join(dataDir, 'sandbox.json'))
   const { stdout } = await run('bash', ['-e', '-c', here.replaceAll(/^(?=curl)/gm, 'echo; ')])
   return stdout
@@ -40,6 +40,12 @@ async function runReadme(dataDir: string): Promise<readonly Json[]> {
 function expectVerified({ requests }: Json): void {
   expect(requests.length).toBeGreaterThan(0)
   for (const { verified } of requests) expect(verified).toBe(true)
+}
+
+/** Expects that the call has the parameters of the page that leased its number. */
+function expectLeased({ call }: Json): void {
+  expect(call).toMatchObject({ dniSessionId: expect.any(String), tags: { utm_source: 'radio' } })
+  expect(call.tagSources.utm_source).toBe('dni')
 }
 
 async function everyRow(ask: ApiClient): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
@@ -95,7 +101,7 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     expect(sandbox.routingKey).toMatch(/^rk_live_[A-Z0-9]+_[A-Z0-9]+_[\w-]{43}$/)
     expect(sandbox.compatUrl).toMatch(new RegExp(`^${sandbox.baseUrl}/api/rtb/compat/ct_[\\w-]{43}\\.json$`))
     // Its endpoint is not built yet.
-    expect(sandbox.poolKey).toBeNull()
+    expect(sandbox.poolKey).toMatch(/^pk_[0-9a-f]{24}$/)
     expect(new Set(sandbox.targets.map(({ type }) => type))).toEqual(new Set(['number', 'sip', 'rtb']))
     expect(sandbox.numbers.map(({ e164 }: Json) => e164)).toEqual(SEEDED)
     for (const number of sandbox.numbers) expect(number.e164).toMatch(/^\+1\d{10}$/)
@@ -234,10 +240,11 @@ describe.each(storeSetups)('first start over $name', (setup) => {
 test('the commands of the README answer what it says right after a first start', async () => {
   const server = await startServer({ ...freshEnvironment(embeddedStores), SANDBOX_SEED: '1' })
   try {
-    const [placed, listed, claiming, ping, received] = await runReadme(server.dataDir)
+    const [placed, listed, claiming, ping, received, leased] = await runReadme(server.dataDir)
     expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
     expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
     expectVerified(received)
+    expectLeased(leased)
   } finally {
     await server.dispose()
   }
@@ -264,10 +271,11 @@ describe('a sandbox that has bought numbers', () => {
       }
       await server.restart()
       expect(server.sandbox.numbers.map(({ e164 }: Json) => e164)).toEqual([...SEEDED, ...bought])
-      const [placed, listed, claiming, ping, received] = await runReadme(server.dataDir)
+      const [placed, listed, claiming, ping, received, leased] = await runReadme(server.dataDir)
       expect(listed.data[0]).toMatchObject({ id: placed.callId, ref: placed.ref, status: 'completed' })
       expect(ping).toMatchObject({ ping: { outcome: 'won' }, call: { id: claiming.callId, ref: claiming.ref } })
       expectVerified(received)
+      expectLeased(leased)
     } finally {
       await server.dispose()
     }

@@ -156,3 +156,18 @@ test('answers as the store does, and stores the same', async () => {
     }),
   )
 })
+
+test('a large group is listed in the order of its keys, and shrinks again', async () => {
+  const { open } = await setUp()
+  const cache = await open()
+  const keys = Array.from({ length: 40 }, (_, n) => `a:${String(n).padStart(2, '0')}`)
+  for (const key of keys.toReversed()) await cache.put(key, key, null)
+  const listed = async () => (await cache.list('a:', START)).map(({ key }) => key)
+  expect(await listed()).toEqual(keys)
+  expect(await cache.putIf('a:07', 1, 'again', null, START)).toBe(true)
+  expect(await cache.get('a:07', START)).toMatchObject({ value: 'again', version: 2 })
+  for (const key of keys.slice(2)) await cache.delete(key)
+  expect(await listed()).toEqual(keys.slice(0, 2))
+  for (const key of keys.slice(0, 2)) await cache.delete(key)
+  expect(await listed()).toEqual([])
+})

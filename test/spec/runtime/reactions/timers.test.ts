@@ -87,6 +87,25 @@ describe('due work', () => {
     expect(rung).toEqual(['a:x', 'a:x'])
   })
 
+  test('that says when it is due again is done then, and not before', async () => {
+    const { clock, write, start } = setUp()
+    const times: number[] = []
+    const begun = clock.now()
+    start('a', {
+      look: async () => {
+        times.push(clock.now() - begun)
+        return clock.now() + 30_000
+      },
+    })
+    await write('x', 0, 'look')
+    await clock.advance(29_000)
+    expect(times).toHaveLength(1)
+    await clock.advance(33_000)
+    expect(times).toHaveLength(2)
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(30_000)
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThanOrEqual(31_000)
+  })
+
   test('a row that comes back with another instant is other work', async () => {
     const { clock, rung, write, start } = setUp()
     start()
