@@ -7,6 +7,13 @@ export interface Entry {
   readonly expiresAt: number | null
 }
 
+/** A write of an entry; `value` undefined deletes it. */
+export interface EntryWrite {
+  readonly key: string
+  readonly value: unknown
+  readonly expiresAt: number | null
+}
+
 /** A record of a time series: written once, read newest first, until it expires. */
 export interface LogRecord {
   /** Unique in its series; orders records of one instant. */
@@ -47,6 +54,8 @@ export interface OperationalStore {
   /** Compare-and-set: puts only when the entry has that version (0: there is none). Resolves to whether it did. */
   putIf(key: string, version: number, value: unknown, expiresAt: number | null, now: number): Promise<boolean>
   delete(key: string): Promise<void>
+  /** Puts and deletes entries, each key once. When it fails, some of them may be written. */
+  writeAll(writes: readonly EntryWrite[]): Promise<void>
   /** Adds to a number (0 when absent or expired). Resolves to the sum; the first addition sets the expiry. */
   increment(key: string, by: number, expiresAt: number | null, now: number): Promise<number>
   /** Claims work until an instant (ms) for an owner, or prolongs its claim; false while another owner has it. */
@@ -68,6 +77,9 @@ export interface OperationalStore {
 
 /** Entries alone, and when what was written to them is stored. */
 export interface Entries extends Pick<OperationalStore, 'get' | 'list' | 'put' | 'putIf' | 'delete'> {
-  /** Resolves once every write until now is stored. @throws StoreUnavailable: the next call tries again */
-  readonly stored: () => Promise<void>
+  /**
+   * Resolves once every write until now is stored; `urgent` where somebody waits for an answer, and not only for the record. @throws
+   * StoreUnavailable: the next call tries again
+   */
+  readonly stored: (options?: { readonly urgent: boolean }) => Promise<void>
 }

@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import { callLease } from '../domain/routing/call-lease.ts'
+import type { CallLease } from '../domain/routing/call-lease.ts'
 import { LEASE } from '../domain/shared/limits.ts'
-import { id } from '../kernel/wire.ts'
 import type { Entries, Entry } from '../ports/operational-store.ts'
 
 /** How the keys of leases begin: who holds a number, who shares it, and numbers that have left their pool. */
@@ -10,43 +8,57 @@ export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-left:'] as const
 /** How the keys of sessions and visitors begin: they are kept long after a lease, so there may be any number of them. */
 export const LEASE_HISTORY = ['lease-session:', 'lease-visitor:'] as const
 
-const ms = z.int()
-const times = { sessionId: z.string(), takenAt: ms, until: ms }
+/** When a lease began, and until when (ms, exclusive) it lives. */
+interface SessionTimes {
+  readonly sessionId: string
+  readonly takenAt: number
+  readonly until: number
+}
 
-/** Who holds a number, or held it last. It is held until `until` (ms, exclusive), and free from then on. */
-const holder = z.object({
-  ...times,
-  /** When it was leased last, to its holder or beside it. */
-  leasedAt: ms,
+/** Who holds a number, or held it last. It is held until `until`, and free from then on. */
+export interface Holder extends SessionTimes {
   /** The lease before: a call may be told late that came before its holder's. */
-  before: z.object(times).nullable(),
-})
-export type Holder = Readonly<z.infer<typeof holder>>
+  readonly before: SessionTimes | null
+}
 
 /** A session beside a number's holder. */
-const shared = z.object({ takenAt: ms, until: ms })
-export type SharedLease = Readonly<z.infer<typeof shared>>
+export type SharedLease = Omit<SessionTimes, 'sessionId'>
 
 /** What is known of a session, whether it is live or has ended. */
-const session = z.object({
-  workspaceId: id,
-  poolId: id,
-  numberId: id,
-  visitorId: z.string(),
-  isShared: z.boolean(),
-  takenAt: ms,
+export interface Session {
+  readonly workspaceId: string
+  readonly poolId: string
+  readonly numberId: string
+  readonly visitorId: string
+  readonly isShared: boolean
+  readonly takenAt: number
   /** Time to live of the lease when it began. */
-  ttlSeconds: z.int(),
-  params: callLease.shape.params,
-})
-export type Session = Readonly<z.infer<typeof session>>
+  readonly ttlSeconds: number
+  readonly params: CallLease['params']
+}
 
 /** A visitor's last lease on a pool. */
-const visitor = z.object({ sessionId: z.string(), numberId: id })
-export type Visitor = Readonly<z.infer<typeof visitor>>
+export interface Visitor {
+  readonly sessionId: string
+  readonly numberId: string
+}
 
 /** A number's pool, which it has left. */
-const left = z.object({ poolId: id })
+interface LeftPool {
+  readonly poolId: string
+}
+
+/** Fields by which the values of each kind are known: only this file writes them, so they are checked for no more than that. */
+function knownBy<Value extends object>(...fields: readonly (keyof Value & string)[]) {
+  return (value: unknown): value is Value =>
+    typeof value === 'object' && value !== null && fields.every((field) => field in value)
+}
+
+const isHolder = knownBy<Holder>('sessionId', 'takenAt', 'until', 'before')
+const isShared = knownBy<SharedLease>('takenAt', 'until')
+const isSession = knownBy<Session>('workspaceId', 'poolId', 'numberId', 'visitorId', 'isShared', 'ttlSeconds', 'params')
+const isVisitor = knownBy<Visitor>('sessionId', 'numberId')
+const isLeft = knownBy<LeftPool>('poolId')
 
 const MATCHED_MS = LEASE.matchSeconds * 1_000
 const SESSION_MS = LEASE.sessionHours * 3_600_000
@@ -59,9 +71,15 @@ export interface Read<Value> {
   readonly expiresAt: number | null
 }
 
-function readAs<Value>(schema: z.ZodType<Value>, entry: Entry | null): Read<Value> {
+/** The value of an entry. @throws Error for one of another shape */
+function typedValue<Value>(isOne: (value: unknown) => value is Value, { key, value }: Entry): Value {
+  if (!isOne(value)) throw new Error(`The entry ${key} has another shape than its kind.`)
+  return value
+}
+
+function readAs<Value>(isOne: (value: unknown) => value is Value, entry: Entry | null): Read<Value> {
   if (entry === null) return { value: null, version: 0, expiresAt: null }
-  return { value: schema.parse(entry.value), version: entry.version, expiresAt: entry.expiresAt }
+  return { value: typedValue(isOne, entry), version: entry.version, expiresAt: entry.expiresAt }
 }
 
 const heldPrefix = (poolId: string) => `lease:${poolId}:`
@@ -75,23 +93,23 @@ export function leaseEntriesOf(entries: Entries) {
   return {
     stored: entries.stored,
     holder: async (poolId: string, numberId: string, now: number) =>
-      readAs(holder, await entries.get(heldPrefix(poolId) + numberId, now)),
+      readAs(isHolder, await entries.get(heldPrefix(poolId) + numberId, now)),
     /** Holders of a pool's numbers, by number. */
     async holders(poolId: string, now: number): Promise<ReadonlyMap<string, Holder>> {
       const prefix = heldPrefix(poolId)
       const found = await entries.list(prefix, now)
-      return new Map(found.map(({ key, value }) => [key.slice(prefix.length), holder.parse(value)]))
+      return new Map(found.map((entry) => [entry.key.slice(prefix.length), typedValue(isHolder, entry)]))
     },
     /** It stays, one for each number; that of a number which has left its pool (`isLast`) until no call matches it any more. */
     putHolder: (poolId: string, numberId: string, version: number, value: Holder, now: number, isLast = false) =>
       entries.putIf(heldPrefix(poolId) + numberId, version, value, isLast ? now + MATCHED_MS : null, now),
     shared: async (poolId: string, numberId: string, sessionId: string, now: number) =>
-      readAs(shared, await entries.get(sharedPrefix(poolId, numberId) + sessionId, now)),
+      readAs(isShared, await entries.get(sharedPrefix(poolId, numberId) + sessionId, now)),
     /** The sessions beside a number's holder. */
     async sharing(poolId: string, numberId: string, now: number) {
       const prefix = sharedPrefix(poolId, numberId)
       const found = await entries.list(prefix, now)
-      return found.map(({ key, value }) => ({ sessionId: key.slice(prefix.length), ...shared.parse(value) }))
+      return found.map((entry) => ({ sessionId: entry.key.slice(prefix.length), ...typedValue(isShared, entry) }))
     },
     putShared: (
       { poolId, numberId }: Pick<Session, 'poolId' | 'numberId'>,
@@ -100,20 +118,20 @@ export function leaseEntriesOf(entries: Entries) {
       value: SharedLease,
       now: number,
     ) => entries.putIf(sharedPrefix(poolId, numberId) + sessionId, version, value, value.until + MATCHED_MS, now),
-    session: async (sessionId: string, now: number) => readAs(session, await entries.get(sessionKey(sessionId), now)),
+    session: async (sessionId: string, now: number) => readAs(isSession, await entries.get(sessionKey(sessionId), now)),
     putSession: (sessionId: string, value: Session, until: number) =>
       entries.put(sessionKey(sessionId), value, until + SESSION_MS),
     /** Whether a session's entry would be gone soon after the lease has ended. */
-    isSessionShort: ({ expiresAt }: Read<Session>, until: number) =>
+    isSessionShort: (expiresAt: number | null, until: number) =>
       expiresAt !== null && expiresAt < until + SESSION_MS / 2,
     visitor: async (poolId: string, visitorId: string, now: number) =>
-      readAs(visitor, await entries.get(visitorKey(poolId, visitorId), now)),
+      readAs(isVisitor, await entries.get(visitorKey(poolId, visitorId), now)),
     /** Of a visitor who has just got its name, and so has no entry. */
     putNewVisitor: (poolId: string, visitorId: string, value: Visitor, now: number) =>
       entries.put(visitorKey(poolId, visitorId), value, now + VISITOR_MS),
     putVisitor: (poolId: string, visitorId: string, version: number, value: Visitor, now: number) =>
       entries.putIf(visitorKey(poolId, visitorId), version, value, now + VISITOR_MS, now),
-    left: async (numberId: string, now: number) => readAs(left, await entries.get(leftKey(numberId), now)),
+    left: async (numberId: string, now: number) => readAs(isLeft, await entries.get(leftKey(numberId), now)),
     putLeft: (numberId: string, poolId: string, now: number) =>
       entries.put(leftKey(numberId), { poolId }, now + MATCHED_MS),
   }

@@ -14,7 +14,7 @@ const REREAD_AFTER_MS = 5_000
 export interface LeaseQueues {
   /** By the instant from which a number is free; 0 for one that was never leased. */
   readonly free: NumberQueue
-  /** By a number's last lease. */
+  /** By a number's last lease, to its holder or beside it, as far as this process knows. */
   readonly leased: NumberQueue
 }
 
@@ -35,9 +35,11 @@ export function createLeaseQueues(
   async function read(poolId: string, numbers: readonly TrackingNumber[]): Promise<KnownQueues> {
     const readAt = clock.now()
     const holders = await entries.holders(poolId, readAt)
+    const earlier = known.get(poolId)?.leased
+    const leasedAt = (id: string) => Math.max(holders.get(id)?.takenAt ?? 0, earlier?.at(id) ?? 0)
     const queues = {
       free: createNumberQueue(numbers.map(({ id }) => [id, holders.get(id)?.until ?? 0])),
-      leased: createNumberQueue(numbers.map(({ id }) => [id, holders.get(id)?.leasedAt ?? 0])),
+      leased: createNumberQueue(numbers.map(({ id }) => [id, leasedAt(id)])),
       numbers,
       readAt,
     }

@@ -43,6 +43,13 @@ interface TakenNumber {
   readonly before: Holder | null
 }
 
+/** A session, and when its entry expires (ms). */
+export interface KnownSession {
+  readonly sessionId: string
+  readonly session: Session
+  readonly expiresAt: number | null
+}
+
 /** What leases are made with. */
 export interface LeasePorts {
   readonly entries: LeaseEntries
@@ -55,8 +62,9 @@ export interface LeasePorts {
 const VISITOR: Actor = { type: 'system', id: null, name: 'Visitor' }
 const VISITOR_BYTES = 12
 /** Bits of a session's id: as many as eighteen digits hold. */
-const SESSION_BITS = 59n
+const SESSION_BITS = 59
 const SESSION_BYTES = 8
+const DRAWN_BYTES = 4_096
 
 /** Of a visitor who has just got its name: nothing can be known of it. */
 const NEW_VISITOR = { value: null, version: null }
@@ -64,15 +72,26 @@ const NEW_VISITOR = { value: null, version: null }
 const instant = (ms: number) => new Date(ms).toISOString()
 const isFree = (holder: Holder | null, now: number) => holder === null || holder.until <= now
 
-/** A new id of a session: random bits, in digits. */
-function newSessionId(random: Pick<Random, 'bytes'>): string {
-  const bytes = random.bytes(SESSION_BYTES)
-  const bits = new DataView(bytes.buffer, bytes.byteOffset, SESSION_BYTES).getBigUint64(0)
-  return String(BigInt.asUintN(Number(SESSION_BITS), bits))
+/** Creates the source of ids that nobody can guess. Random bytes are drawn for many at a time. */
+function createNames(random: Pick<Random, 'bytes'>) {
+  let drawn = Buffer.alloc(0)
+  const draw = (count: number): Buffer => {
+    if (drawn.length < count) drawn = Buffer.from(random.bytes(DRAWN_BYTES))
+    const taken = drawn.subarray(0, count)
+    drawn = drawn.subarray(count)
+    return taken
+  }
+  return {
+    /** Id of a session: random bits, in digits. */
+    newSessionId: () => String(BigInt.asUintN(SESSION_BITS, draw(SESSION_BYTES).readBigUInt64BE())),
+    newVisitorId: () => draw(VISITOR_BYTES).toString('base64url'),
+  }
 }
 
 /** Creates what leases numbers to visitors, and prolongs leases. Every method throws StoreUnavailable. */
 export function createLeases({ entries, queues, writer, clock, random }: LeasePorts) {
+  const { newSessionId, newVisitorId } = createNames(random)
+
   /** Takes a number that is free, and has been since `freeFrom` (ms) at the latest. Null, or the instant from which it is free. */
   async function takeNumber(
     { pool }: LeasePlace,
@@ -85,7 +104,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     if (before && (!isFree(before, now) || before.until > freeFrom)) return before.until
     const until = now + pool.ttlSeconds * 1_000
     const earlier = before && { sessionId: before.sessionId, takenAt: before.takenAt, until: before.until }
-    const holder = { sessionId, takenAt: now, leasedAt: now, until, before: earlier }
+    const holder = { sessionId, takenAt: now, until, before: earlier }
     if (await entries.putHolder(pool.id, number.id, version, holder, now)) return { number, isShared: false, before }
     return (await entries.holder(pool.id, number.id, now)).value?.until ?? 0
   }
@@ -120,14 +139,10 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
       if (!first || !number) return null
       const now = clock.now()
       leased.set(first.id, now)
-      const { value: holder, version } = await entries.holder(pool.id, first.id, now)
-      const leasedAt = holder?.leasedAt ?? 0
-      if (leasedAt > first.at) {
-        leased.set(first.id, leasedAt)
-        continue
-      }
-      if (holder && !(await entries.putHolder(pool.id, first.id, version, { ...holder, leasedAt: now }, now))) {
-        leased.set(first.id, first.at)
+      const { value: holder } = await entries.holder(pool.id, first.id, now)
+      // It was leased later than this process knew.
+      if (holder && holder.takenAt > first.at) {
+        leased.set(first.id, holder.takenAt)
         continue
       }
       const shared = { takenAt: now, until: now + pool.ttlSeconds * 1_000 }
@@ -150,7 +165,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     for (;;) {
       const { value, version } = await entries.holder(pool.id, number.id, now)
       if (value?.sessionId !== sessionId) return
-      const nobody = { ...value, leasedAt: 0, until: 0 }
+      const nobody = { ...value, until: 0 }
       if (await entries.putHolder(pool.id, number.id, version, before ?? nobody, now)) return
     }
   }
@@ -226,7 +241,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     const kept = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
     if (kept === null) return null
     await entries.putSession(sessionId, { ...session, params: visit.page.params }, kept.until)
-    await entries.stored()
+    await entries.stored({ urgent: true })
     const grant = { number, visitorId: session.visitorId, sessionId, overflow: session.isShared }
     // Who began it may not have recorded it yet.
     await record(place, visit, grant, kept.before)
@@ -260,7 +275,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
         await giveBack(place, sessionId, taken)
         return null
       }
-      await entries.stored()
+      await entries.stored({ urgent: true })
       await record(place, visit, grant, taken.before)
       return grant
     } catch (error) {
@@ -275,14 +290,14 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
    */
   async function lease(place: LeasePlace, visit: Visit): Promise<Grant | Refusal<'pool-empty'>> {
     const { pool, configured } = place
-    const visitorId = visit.visitorId ?? Buffer.from(random.bytes(VISITOR_BYTES)).toString('base64url')
+    const visitorId = visit.visitorId ?? newVisitorId()
     for (;;) {
       const now = clock.now()
       const last = visit.visitorId === null ? NEW_VISITOR : await entries.visitor(pool.id, visitorId, now)
       const kept =
         last.value && (await keep(place, visit, last.value.sessionId, await entries.session(last.value.sessionId, now)))
       if (kept) return kept
-      const sessionId = newSessionId(random)
+      const sessionId = newSessionId()
       const own = last.value && configured.numbers.get(last.value.numberId)
       const again =
         own && rotatingNumbers(configured, pool.id).includes(own) && (await takeNumber(place, own, sessionId, now))
@@ -299,22 +314,21 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
   return {
     lease,
     /** A visitor's session, live or ended; null for one of another visitor, or none. */
-    async sessionOf(sessionId: string, visitorId: string): Promise<Session | null> {
-      const { value } = await entries.session(sessionId, clock.now())
-      return value?.visitorId === visitorId ? value : null
+    async sessionOf(sessionId: string, visitorId: string): Promise<KnownSession | null> {
+      const { value, expiresAt } = await entries.session(sessionId, clock.now())
+      return value?.visitorId === visitorId ? { sessionId, session: value, expiresAt } : null
     },
     /** Prolongs a lease. Resolves, once it is stored, to its new end (ms), or null for one that is over. */
-    async heartbeat(sessionId: string, session: Session, ttlSeconds: number): Promise<number | null> {
+    async heartbeat({ sessionId, session, expiresAt }: KnownSession, ttlSeconds: number): Promise<number | null> {
       const kept = await prolong(sessionId, session, ttlSeconds * 1_000)
       if (kept === null) return null
       const { until } = kept
-      const known = await entries.session(sessionId, clock.now())
-      if (entries.isSessionShort(known, until)) await entries.putSession(sessionId, known.value ?? session, until)
-      await entries.stored()
+      if (entries.isSessionShort(expiresAt, until)) await entries.putSession(sessionId, session, until)
+      await entries.stored({ urgent: true })
       return until
     },
     /** When a lease ended (ms), at the latest now; null where nothing says it any more. */
-    async endOf(sessionId: string, { poolId, numberId, isShared }: Session): Promise<number | null> {
+    async endOf({ sessionId, session: { poolId, numberId, isShared } }: KnownSession): Promise<number | null> {
       const now = clock.now()
       if (isShared) {
         const { value } = await entries.shared(poolId, numberId, sessionId, now)

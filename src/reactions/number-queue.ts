@@ -12,6 +12,8 @@ const isBefore = (one: Place, other: Place) => one.at < other.at || (one.at === 
  */
 export interface NumberQueue {
   readonly first: () => Place | undefined
+  /** The instant of a number; 0 for one that the queue does not have. */
+  readonly at: (id: string) => number
   /** Sets the instant of a number. */
   readonly set: (id: string, at: number) => void
 }
@@ -68,6 +70,7 @@ export function createNumberQueue(numbers: Iterable<readonly [id: string, at: nu
   for (const [id, at] of numbers) set(id, at)
   return {
     set,
+    at: (id) => current.get(id) ?? 0,
     first() {
       // A number whose instant was set again has another place.
       for (let place = heap[0]; place; place = heap[0]) {

@@ -136,8 +136,9 @@ export async function pools(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const ours = await start({ part: 'ours', directory, numbers: NUMBERS })
     const [bare, load] = [await start({ part: 'bare' }), await start({ part: 'load' })]
-    const requests = await requestFigures(ours, bare, load)
+    // Before new visitors share the number by the hundred.
     const routing = await routingFigure(ours)
+    const requests = await requestFigures(ours, bare, load)
     const visits = await visitFigures(ours, load)
     const children = [bare, load, ours].map(({ child }) => child)
     const exits = children.map((child) => once(child, 'exit'))

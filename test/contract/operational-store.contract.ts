@@ -77,6 +77,22 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.putIf(key, 0, 2, null, NOW)).toBe(true)
     })
 
+    test('puts and deletes many entries at once', async () => {
+      await store.put('many:old', 1, null)
+      await store.put('many:gone', 1, null)
+      await store.writeAll([
+        { key: 'many:new', value: { n: 1 }, expiresAt: NOW + 1 },
+        { key: 'many:old', value: [2], expiresAt: null },
+        { key: 'many:gone', value: undefined, expiresAt: null },
+      ])
+      await store.writeAll([])
+      expect((await store.list('many:', NOW)).map(({ key, value, version }) => [key, value, version])).toEqual([
+        ['many:new', { n: 1 }, 1],
+        ['many:old', [2], 2],
+      ])
+      expect(await store.get('many:new', NOW + 1)).toBeNull()
+    })
+
     test('never returns an expired entry, deleted or not', async () => {
       const key = fresh()
       await store.put(key, 'soon gone', NOW + 10)

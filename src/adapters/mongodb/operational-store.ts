@@ -84,6 +84,16 @@ function entryMethods(withDb: WithDb): Omit<OperationalStore, 'appendLog' | 'que
       withRows(async (rows) => {
         await rows.deleteOne({ _id: key })
       }),
+    writeAll: (writes) =>
+      withRows(async (rows) => {
+        if (writes.length === 0) return
+        const operations = writes.map(({ key, value, expiresAt }) =>
+          value === undefined
+            ? { deleteOne: { filter: { _id: key } } }
+            : { updateOne: { filter: { _id: key }, update: setValue(value, expiresAt), upsert: true } },
+        )
+        await rows.bulkWrite(operations, { ordered: false })
+      }),
     increment: (key, by, expiresAt, now) => withRows((rows) => increment(rows, key, by, expiresAt, now)),
     claim: (key, owner, until, now) =>
       withRows(async (rows) => {

@@ -11,6 +11,9 @@ export type EntryRow = readonly [key: string, value: StoredValue, version: numbe
 /** Row of a log record. Labels are one string with a blank around each; the value is JSON. */
 export type LogRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
 
+/** A write of an entry; a value of null deletes it. */
+export type EntryWriteRow = readonly [key: string, value: StoredValue | null, expiresAt: number | null]
+
 /** Calls of the operational store's thread. */
 export type EntryCall =
   | readonly ['get', key: string, now: number]
@@ -18,6 +21,7 @@ export type EntryCall =
   | readonly ['put', key: string, value: StoredValue, expiresAt: number | null]
   | readonly ['putIf', key: string, version: number, value: StoredValue, expiresAt: number | null, now: number]
   | readonly ['delete', key: string]
+  | readonly ['writeAll', writes: readonly EntryWriteRow[]]
   | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
   | readonly ['claim', key: string, owner: string, until: number, now: number]
   | readonly ['releaseClaim', key: string, owner: string]
@@ -42,6 +46,7 @@ const ALIVE = '(expires_at IS NULL OR expires_at > ?)'
 const SELECT = 'SELECT key, value, version, expires_at FROM entries'
 const PUT = `INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, 1, ?)
   ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = version + 1, expires_at = excluded.expires_at`
+const DELETE = 'DELETE FROM entries WHERE key = ?'
 
 const INSERT_LOG = 'INSERT OR IGNORE INTO notes (series, id, at, labels, value, expires_at) VALUES (?, ?, ?, ?, ?, ?)'
 const PICKED = 'FROM notes WHERE series = ? AND at >= ? AND at < ? AND expires_at > ?'
@@ -70,7 +75,12 @@ const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
     return true
   },
   delete(prepare, [, key]) {
-    prepare('DELETE FROM entries WHERE key = ?').run(key)
+    prepare(DELETE).run(key)
+  },
+  writeAll(prepare, [, writes]) {
+    for (const [key, value, expiresAt] of writes)
+      if (value === null) prepare(DELETE).run(key)
+      else prepare(PUT).run(key, value, expiresAt)
   },
   increment(prepare, [, key, by, expiresAt, now]) {
     const found = findAlive(prepare, key, now)

@@ -1,6 +1,6 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { type EntryCall, type EntryRow, entryOf, type LogRow, logRecordOf } from './entries.ts'
+import { type EntryCall, type EntryRow, type EntryWriteRow, entryOf, type LogRow, logRecordOf } from './entries.ts'
 import type { EntryCalls } from './entry-thread.ts'
 import { openFileThread } from './worker-client.ts'
 
@@ -23,13 +23,24 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
     put: (key, value, expiresAt) => run('put', key, storedValue(value), expiresAt),
     putIf: (key, version, value, expiresAt, now) => run('putIf', key, version, storedValue(value), expiresAt, now),
     delete: (key) => run('delete', key),
+    writeAll: (writes) =>
+      run(
+        'writeAll',
+        writes.map(
+          ({ key, value, expiresAt }): EntryWriteRow => [
+            key,
+            value === undefined ? null : storedValue(value),
+            expiresAt,
+          ],
+        ),
+      ),
     increment: (key, by, expiresAt, now) => run('increment', key, by, expiresAt, now),
     claim: (key, owner, until, now) => run('claim', key, owner, until, now),
     releaseClaim: (key, owner) => run('releaseClaim', key, owner),
     appendLog: (records) =>
       run(
         'appendLog',
-        records.map(({ series, id, at, labels, value, expiresAt }) => [
+        records.map(({ series, id, at, labels, value, expiresAt }): readonly [string, LogRow] => [
           series,
           [id, at, ` ${labels.join(' ')} `, jsonOf(value), expiresAt],
         ]),

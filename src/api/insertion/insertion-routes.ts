@@ -75,14 +75,15 @@ export function insertionRoutes({ places, leases, rates, snippet, clock }: Inser
   async function heartbeat(body: RawBody): Promise<ApiResponse | Refusal> {
     const sent = readHeartbeat(body.bytes)
     if (isRefusal(sent)) return sent
-    const session = await leases.sessionOf(sent.sessionId, sent.visitorId)
-    if (!session) return refuse('session-not-found')
+    const known = await leases.sessionOf(sent.sessionId, sent.visitorId)
+    if (!known) return refuse('session-not-found')
+    const { session } = known
     const place = await places.byId(session.workspaceId, session.poolId)
     if (place && !isCovered(place.pool.domains, body)) return refuse('origin-not-allowed')
     const isLeasing = place?.pool.status === 'active'
     const ttlSeconds = place?.pool.ttlSeconds ?? session.ttlSeconds
-    const until = isLeasing ? await leases.heartbeat(sent.sessionId, session, ttlSeconds) : null
-    const expiresAt = new Date(until ?? (await leases.endOf(sent.sessionId, session)) ?? clock.now()).toISOString()
+    const until = isLeasing ? await leases.heartbeat(known, ttlSeconds) : null
+    const expiresAt = new Date(until ?? (await leases.endOf(known)) ?? clock.now()).toISOString()
     return { ...OK, body: { ok: true, expired: until === null, ttlSeconds, expiresAt } }
   }
 

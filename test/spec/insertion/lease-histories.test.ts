@@ -179,10 +179,10 @@ function createHistory(numbers: number, hasFallback: boolean) {
       expect(await process.sessionOf(known.sessionId, 'somebody-else')).toBeNull()
       const found = await process.sessionOf(known.sessionId, known.visitorId)
       if (!found) throw new Error('The session is not known.')
-      const until = await process.heartbeat(known.sessionId, found, TTL_MS / 1_000)
+      const until = await process.heartbeat(found, TTL_MS / 1_000)
       expect(until).toBe(isLive(known) ? clock.now() + TTL_MS : null)
       if (until !== null) known.until = until
-      else expect(await process.endOf(known.sessionId, found)).toBeOneOf([known.until, null])
+      else expect(await process.endOf(found)).toBeOneOf([known.until, null])
     },
     pass: async ({ ms }) => clock.pass(ms),
     async edge({ session, before }) {

@@ -68,6 +68,11 @@ export function createMemoryOperationalStore(): OperationalStore {
     async delete(key) {
       entries.delete(key)
     },
+    async writeAll(writes) {
+      for (const { key, value, expiresAt } of writes)
+        if (value === undefined) entries.delete(key)
+        else write(key, value, expiresAt, (entries.get(key)?.version ?? 0) + 1)
+    },
     async increment(key, by, expiresAt, now) {
       const entry = live(key, now)
       const sum = (typeof entry?.value === 'number' ? entry.value : 0) + by

@@ -15,12 +15,12 @@ async function setUp() {
   const memory = createMemoryOperationalStore()
   const stored: string[] = []
   const fault = { isDown: false }
-  const put: typeof memory.put = async (key, value, expiresAt) => {
+  const writeAll: typeof memory.writeAll = async (writes) => {
     if (fault.isDown) throw new StoreUnavailable('The store is unavailable.')
-    stored.push(key)
-    await memory.put(key, value, expiresAt)
+    stored.push(...writes.map(({ key }) => key))
+    await memory.writeAll(writes)
   }
-  const ops = { ...memory, put }
+  const ops = { ...memory, writeAll }
   return { clock, ops, stored, fault, open: () => openEntryCache({ ops, clock }, ['a:', 'b:']) }
 }
 
