@@ -112,7 +112,7 @@ export const callLog = defineProjection({
         dialedNumber: arrival.dialedNumber,
         numberId: arrival.numberId,
         numberPoolId: arrival.numberPoolId,
-        dniSessionId: arrival.dniSessionId ?? null,
+        ...(arrival.dniSessionId !== undefined && { dniSessionId: arrival.dniSessionId }),
         campaign: arrival.campaign,
         publisher: arrival.publisher,
         buyer: null,

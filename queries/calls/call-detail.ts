@@ -97,7 +97,7 @@ export function callDetailOf(
     callerCity: doc.callerCity,
     dialedNumberId: doc.numberId,
     numberPoolId: doc.numberPoolId,
-    dniSessionId: doc.dniSessionId,
+    dniSessionId: doc.dniSessionId ?? null,
     deliveryMode: doc.deliveryMode,
     tagSources: tagsOf(doc.tagSources),
     settlementMode: 'books_only',

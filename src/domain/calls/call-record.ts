@@ -25,7 +25,7 @@ export const callRecord = z.object({
   numberId: id.nullable(),
   numberPoolId: id.nullable(),
   /** Session of the visitor who was shown the number. */
-  dniSessionId: z.string().nullable(),
+  dniSessionId: z.string().optional(),
   campaign: named.nullable(),
   publisher: named.nullable(),
   buyer: named.nullable(),
