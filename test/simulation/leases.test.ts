@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { assignNumber } from '../../commands/supply/assign-number.ts'
 import { createPool } from '../../commands/supply/create-pool.ts'
+import { newPoolKey } from '../../src/api/writes/pools.ts'
 import { leaseEvents, poolLeases } from '../../src/domain/insertion/lease.ts'
 import { poolEvents } from '../../src/domain/supply/pool.ts'
 import { streamOf } from '../../src/kernel/entity.ts'
 import { dataOf } from '../../src/kernel/event.ts'
 import { openLog } from '../../src/main/stores.ts'
+import { systemRandom } from '../../src/main/system.ts'
 import type { StreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import type { ApiResponse, Json } from '../support/e2e/api-client.ts'
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
-import { createVisitorClient } from '../support/e2e/visitor-client.ts'
+import { createVisitorClient, type VisitorClient } from '../support/e2e/visitor-client.ts'
 import { createTenantWorkspace, createWorldIn } from '../support/e2e/world.ts'
 import { openDetachableStores } from '../support/faults/detachable-stores.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
@@ -21,7 +23,6 @@ const READY_MS = 60_000
 const BACK_MS = 30_000
 /** Each process leaves a role to the other, so that neither takes the stores for its own. */
 const ROLES = ['command-api,projector,worker,public-api', 'query-api,worker,public-api']
-const KEY = `pk_${'0f'.repeat(12)}`
 
 const running: PlatformProcess[] = []
 const removed: (() => void)[] = []
@@ -37,13 +38,15 @@ async function buildWorld(writer: StreamWriter) {
     await tenant.target(await tenant.buyer({ name: 'Acme' })),
   ])
   const settings = { name: 'Site', ttlSeconds: 600 }
-  const created = await tenant.act(createPool, { campaignId, publicKey: KEY, settings })
+  // Worlds share a log: each pool has a key of its own.
+  const pool = newPoolKey(systemRandom)
+  const created = await tenant.act(createPool, { campaignId, publicKey: pool, settings })
   const poolId = dataOf(poolEvents, created, 'PoolCreated')?.pool.id ?? ''
   for (let n = 0; n < NUMBERS; n += 1) {
     const { numberId } = await tenant.number()
     await tenant.act(assignNumber, { numberId, campaignId, poolId })
   }
-  return { tenant, poolId }
+  return { tenant, poolId, pool }
 }
 
 async function open(env: Readonly<Record<string, string>>): Promise<PlatformProcess> {
@@ -54,6 +57,17 @@ async function open(env: Readonly<Record<string, string>>): Promise<PlatformProc
   await waitUntil('It is ready', () => one.answers('/readyz'), READY_MS)
   return one
 }
+
+/** The first lease of a process: the projections of one that was killed are taken over after a few seconds. */
+const firstLease = (visitor: VisitorClient, pool: string): Promise<Json> =>
+  waitUntil(
+    'A lease is given',
+    async () => {
+      const answer = await visitor.lease({ pool })
+      return answer.status === 200 && answer.body
+    },
+    READY_MS,
+  )
 
 /** Of each number that is not shared, one visitor. */
 function expectOneHolderEach(leases: readonly Json[]): void {
@@ -88,14 +102,14 @@ describe.each(storeSetups)('leases over $name', (setup) => {
   test('of two processes at once give each number to one visitor, and are known to both', async () => {
     const { env, eventLogUrl, remove } = await createFaultEnvironment(setup)
     removed.push(remove)
-    const { tenant, poolId } = await createWorldIn(env, buildWorld)
+    const { tenant, poolId, pool } = await createWorldIn(env, buildWorld)
     const processes: PlatformProcess[] = []
     for (const roles of ROLES) processes.push(await open({ ...env, ROLES: roles }))
     const clients = processes.map(({ baseUrl }) => createVisitorClient({ baseUrl }))
     const at = (n: number) => clients[n % 2] ?? expect.fail('There are two processes.')
     const visitorAt = (n: number) => `visitor-${n}`
     const lease = async (n: number, process: number) => {
-      const answer = await at(process).lease({ pool: KEY, visitorId: visitorAt(n) })
+      const answer = await at(process).lease({ pool, visitorId: visitorAt(n) })
       expect(answer.status, answer.text).toBe(200)
       return answer.body
     }
@@ -122,13 +136,14 @@ describe.each(storeSetups)('leases over $name', (setup) => {
   test('live on over kills in the midst of them, and no number gets a second holder', async () => {
     const { env, eventLogUrl, remove } = await createFaultEnvironment(setup)
     removed.push(remove)
-    const { tenant, poolId } = await createWorldIn(env, buildWorld)
+    const { tenant, poolId, pool } = await createWorldIn(env, buildWorld)
     const given: Json[] = []
     for (let round = 0; round < 3; round += 1) {
       const one = await open(env)
       const visitor = createVisitorClient(one)
+      given.push(await firstLease(visitor, pool))
       const asked = Array.from({ length: 8 }, async () => {
-        const answer = await visitor.lease({ pool: KEY }).catch(() => null)
+        const answer = await visitor.lease({ pool }).catch(() => null)
         if (answer?.status === 200) given.push(answer.body)
       })
       // The first has its answer, others are under way.
@@ -142,7 +157,7 @@ describe.each(storeSetups)('leases over $name', (setup) => {
     const visitor = createVisitorClient(one)
     for (const { sessionId, visitorId, number } of given) {
       expect((await visitor.heartbeat({ sessionId, visitorId })).body).toMatchObject({ expired: false })
-      const back = (await visitor.lease({ pool: KEY, visitorId })).body
+      const back = (await visitor.lease({ pool, visitorId })).body
       expect([back.sessionId, back.number]).toEqual([sessionId, number])
     }
     const sessions = await recordedSessions(eventLogUrl, tenant.workspaceId, poolId)
@@ -154,11 +169,11 @@ describe.each(storeSetups)('leases over $name', (setup) => {
     removed.push(remove)
     const { log, views, ops } = await openDetachableStores(plain)
     const env = { ...plain, EVENT_LOG_URL: log.url, READ_STORE_URL: views.url }
-    await createWorldIn(env, buildWorld)
+    const { pool } = await createWorldIn(env, buildWorld)
     const one = await open(env)
     const visitor = createVisitorClient(one)
-    const lease = () => visitor.lease({ pool: KEY })
-    const { sessionId, visitorId } = (await lease()).body
+    const lease = () => visitor.lease({ pool })
+    const { sessionId, visitorId } = await firstLease(visitor, pool)
     const heartbeat = () => visitor.heartbeat({ sessionId, visitorId })
     const expectAway = ({ status, body, headers }: ApiResponse) => {
       expect([status, body?.error?.code]).toEqual([503, 'unavailable'])
