@@ -49,6 +49,8 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/adapters': adapter,
   'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/shared/limits.ts'] },
   'src/api': { rooms: business, packages: 'any', node: 'any' },
+  // Runs in browsers, by itself.
+  'src/snippet': { rooms: [], packages: [], node: [] },
   'src/explain': { rooms: business, packages: pure, node: ['util'] },
   'src/seed': { rooms: [...business, 'src/api'], packages: pure, node: ['crypto', 'fs', 'path'] },
   'src/main': { rooms: inside, packages: 'any', node: 'any' },
@@ -57,7 +59,7 @@ const rooms: Readonly<Record<string, Room>> = {
   queries: { rooms: [...core, 'projections'], packages: [...pure, 'rxjs'], node: ['util', 'stream'] },
   'scripts/webhook-docs.ts': { rooms: ['src/domain/delivery'], packages: [], node: ['fs', 'path'] },
   scripts: { rooms: ['src/main', 'src/explain', 'test/bench'], packages: 'any', node: 'any' },
-  test: { rooms: [...inside, 'src/main', 'scripts'], packages: 'any', node: 'any' },
+  test: { rooms: [...inside, 'src/main', 'src/snippet', 'scripts'], packages: 'any', node: 'any' },
 }
 
 /** Drivers by the only adapter that may import them. Its specs may too, to create driver errors, and benchmarks, to measure the driver alone. */
