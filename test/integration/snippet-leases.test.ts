@@ -2,7 +2,15 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { chromiumPath } from '../support/snippet/browser.ts'
 import { numberOf } from '../support/snippet/dni-leases.ts'
-import { numbered, POOL, SMALL_POOL, setVisibility, snippetSuite, untilText } from '../support/snippet/suite.ts'
+import {
+  countRequests,
+  numbered,
+  POOL,
+  SMALL_POOL,
+  setVisibility,
+  snippetSuite,
+  untilText,
+} from '../support/snippet/suite.ts'
 
 const chromium = chromiumPath()
 const BODY = '<b class="svc-number">800-555-0100</b>'
@@ -128,14 +136,17 @@ describe.runIf(chromium)('a lease of a page in Chromium', () => {
 
   test('waits for a page that is opened hidden to be seen', async () => {
     const page = await open(BODY, {
-      before: (opened) =>
-        opened.addInitScript(
+      async before(opened) {
+        await countRequests(opened)
+        await opened.addInitScript(
           `Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' })`,
-        ),
+        )
+      },
     })
-    expect(world.api.got('lease')).toEqual([])
+    expect(await page.evaluate('[typeof svcdni.swap, asked]')).toEqual(['function', 0])
     await setVisibility(page, 'visible')
     await untilText(page, 'b', '(888) 555-0101')
+    expect(await page.evaluate('asked')).toBe(1)
   })
 
   test.each(['expire', 'forget'] as const)('that the platform let %s is begun anew', async (ends) => {

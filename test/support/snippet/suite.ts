@@ -89,6 +89,17 @@ export async function untilText(page: Page, selector: string, text: string): Pro
   await page.locator(selector).filter({ hasText }).first().waitFor({ state: 'attached' })
 }
 
+/** Counts the requests that scripts of the page make, from the moment that they make them, in `window.asked`. */
+export async function countRequests(page: Page): Promise<void> {
+  await page.addInitScript(`
+    window.asked = 0
+    const original = fetch
+    window.fetch = (...all) => {
+      asked++
+      return original(...all)
+    }`)
+}
+
 /** Says to the page that it is seen or not. */
 export async function setVisibility(page: Page, state: 'visible' | 'hidden'): Promise<void> {
   await page.evaluate(
