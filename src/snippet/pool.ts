@@ -1,5 +1,7 @@
+import { createAlarm } from './alarm.ts'
 import { type Lease, type LeasedNumber, readLease, readTtl } from './lease.ts'
 import { post } from './post.ts'
+import { createTurns } from './turns.ts'
 import { currentVisit, pageUrl, prolongVisit } from './visit.ts'
 
 /** Never more often than this, whatever the pool's time to live. */
@@ -26,98 +28,64 @@ export interface Pool {
  */
 export function openPool(key: string, api: string, show: (lease: Lease | null) => void): Pool {
   let lease: Lease | null = null
-  /** When the lease ends unless it is prolonged, and when there is something to do; in milliseconds. */
+  /** When the lease ends unless it is prolonged, in milliseconds. */
   let until = 0
-  let due = 0
-  let timer: ReturnType<typeof setTimeout>
-  let turn = Promise.resolve()
-  let waiting: (() => Promise<void>) | null = null
+  const isLive = () => Date.now() < until
+  const take = createTurns(begin)
+  const alarm = createAlarm(() => void take(isLive() ? beat : begin))
 
-  function next(seconds: number): void {
-    clearTimeout(timer)
-    due = Date.now() + seconds * 1_000
-    if (seconds < Infinity) timer = setTimeout(look, seconds * 1_000)
-  }
-
-  /** The lease goes on for this long. */
+  /** The lease goes on for this long; `Infinity` for one without a session. */
   function live(ttlSeconds: number): void {
     until = Date.now() + ttlSeconds * 1_000
-    next(Math.max(MIN_BEAT_SECONDS, ttlSeconds / 3))
-  }
-
-  function set(to: Lease | null): void {
-    const changes = !lease || !to || lease.number.e164 !== to.number.e164 || lease.sessionId !== to.sessionId
-    const had = lease
-    lease = to
-    if (changes && (had || to)) show(to)
+    alarm.set(Math.max(MIN_BEAT_SECONDS, ttlSeconds / 3))
   }
 
   async function begin(): Promise<void> {
     const { id, params, referrer } = currentVisit()
     const { status, body } = await post(`${api}/lease`, { pool: key, visitorId: id, params, url: pageUrl(), referrer })
+    const had = lease
     const given = readLease(body)
     if (given) {
       if (given.visitorId !== id) prolongVisit(given.visitorId)
-      if (given.sessionId) live(given.ttlSeconds)
-      else {
-        until = Infinity
-        next(Infinity)
-      }
-      set(given)
-      return
+      live(given.sessionId ? given.ttlSeconds : Infinity)
+      lease = given
+    } else {
+      if (!isLive()) lease = null
+      // A refusal stands until the page changes. One that meets a live lease may be about to end it.
+      alarm.set((lease ? lease.sessionId : mayPass(status)) ? RETRY_SECONDS : Infinity)
     }
-    const isLive = Date.now() < until
-    if (!isLive) set(null)
-    // A refusal stands until the page changes, or ends a lease that is still live.
-    const mayPass = isLive ? lease?.sessionId : status < 400 || status === 429 || status >= 500
-    next(mayPass ? RETRY_SECONDS : Infinity)
+    if (!isSame(had, lease)) show(lease)
   }
 
   async function beat(): Promise<void> {
-    if (!lease) return begin()
-    const { sessionId, visitorId } = lease
+    const { sessionId, visitorId } = lease as Lease
     const { status, body } = await post(`${api}/heartbeat`, { sessionId, visitorId })
     const { expired, ttlSeconds } = Object(body)
     if (status === 404 || expired === true) {
       until = 0
       return begin()
     }
-    if (status !== 200) return next(Math.max(MIN_BEAT_SECONDS, Math.min(RETRY_SECONDS, (until - Date.now()) / 1_000)))
-    prolongVisit(visitorId)
-    live(readTtl(ttlSeconds))
+    if (status === 200) {
+      prolongVisit(visitorId)
+      live(readTtl(ttlSeconds))
+    } else alarm.set(Math.max(MIN_BEAT_SECONDS, Math.min(RETRY_SECONDS, (until - Date.now()) / 1_000)))
   }
 
-  /** One request at a time. Who asks while one is under way shares the next, which leases if anyone asks for that. */
-  function queue(work: () => Promise<void>): Promise<void> {
-    if (!waiting)
-      turn = turn
-        .then(() => {
-          const now = waiting
-          waiting = null
-          return now?.()
-        })
-        .catch(() => undefined)
-    if (waiting !== begin) waiting = work
-    return turn
-  }
-
-  function look(): void {
-    if (document.visibilityState === 'hidden' || due === Infinity) return
-    const wait = due - Date.now()
-    if (wait > 0) next(wait / 1_000)
-    else {
-      due = Infinity
-      queue(Date.now() < until ? beat : begin)
-    }
-  }
-
-  const pool: Pool = {
+  return {
     key,
     api,
     selectors: [],
     number: () => (lease ? lease.number : null),
-    refresh: () => queue(begin),
-    look,
+    refresh: () => take(begin),
+    look: alarm.look,
   }
-  return pool
+}
+
+/** Whether another try may fare better. */
+function mayPass(status: number): boolean {
+  return status < 400 || status === 429 || status >= 500
+}
+
+function isSame(one: Lease | null, other: Lease | null): boolean {
+  return one?.number.e164 === other?.number.e164 && one?.sessionId === other?.sessionId
 }
