@@ -2,13 +2,18 @@ import { type Entity, evolve, typedState } from '../../kernel/entity.ts'
 import type { EventSchemas, RecordedEvent } from '../../kernel/event.ts'
 import { freezeWindowedMap } from '../../kernel/windowed-map.ts'
 import { NO_COMMANDS, type ProcessedCommands, recordCommand } from './processed-commands.ts'
-import { freezeState } from './snapshots/state-parts.ts'
+import { freezeState, splitState } from './snapshots/state-parts.ts'
 
 /**
  * Events between two marks of a long stream. Every process marks the same revisions, so that each can continue the
  * snapshots of the others.
  */
 export const MARK_EVERY = 2_000
+/**
+ * Entries in the maps of a state up to which it is marked each time. A snapshot looks at every entry for what has changed, so with
+ * twice as many entries, marks are twice as far apart.
+ */
+const LARGE_STATE = 8_000
 /** Marks that a fold remembers: a snapshot writes what changed since one of them. */
 const MARKS = 4
 
@@ -39,6 +44,14 @@ export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S
   return { state: entity.initial, revision: -1, position: -1, commands: NO_COMMANDS, marks: [] }
 }
 
+/** Whether a fold is to be marked at its revision: at a multiple of `markEvery`, a large state at fewer of them. Pure. */
+function isMarkDue({ state, revision }: Fold, markEvery: number): boolean {
+  if ((revision + 1) % markEvery !== 0) return false
+  const entries = splitState(state).maps.reduce((sum, { map }) => sum + map.size, 0)
+  const apart = 2 ** Math.max(0, Math.ceil(Math.log2(entries / LARGE_STATE)))
+  return (revision + 1) % (markEvery * apart) === 0
+}
+
 /** The fold with a mark at its revision: the entries of its windowed maps are frozen. Pure. */
 export function markFold<State, S extends EventSchemas>(entity: Entity<State, S>, fold: Fold<State>): Fold<State> {
   const { revision, position } = fold
@@ -67,7 +80,7 @@ export function foldEvents<State, S extends EventSchemas>(
       ? recordCommand(fold.commands, meta.commandId, revision, meta.at)
       : fold.commands
     fold = { state, revision, position, commands, marks: fold.marks }
-    if (entity.longLived && (revision + 1) % markEvery === 0) fold = markFold(entity, fold)
+    if (entity.longLived && isMarkDue(fold, markEvery)) fold = markFold(entity, fold)
   }
   return fold
 }

@@ -1,3 +1,4 @@
+import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type AnyEntity, defineEntity } from '../../../../src/kernel/entity.ts'
@@ -103,5 +104,32 @@ describe('a snapshot', () => {
     await saveFold(ops, entity, 'sums-1', folded)
     expect(await loadFold(ops, entity, 'sums-2')).toBeNull()
     expect(await loadFold(ops, { ...entity, version: 3 }, 'sums-1')).toBeNull()
+  })
+})
+
+describe('the marks of a long stream', () => {
+  /** Names, as many as were given. */
+  const names = defineEntity({
+    name: 'names',
+    version: 1,
+    longLived: true,
+    events: { Given: z.object({ name: z.string() }) },
+    initial: { all: PersistentMap<string, true>() },
+    evolve: { Given: ({ all }, { data }) => ({ all: all.set(data.name, true) }) },
+  })
+  const marksAfter = (entries: number) => {
+    const all = PersistentMap(Array.from({ length: entries - 8 }, (_, n) => [`earlier-${n}`, true as const]))
+    const events = recordedEvents(
+      names,
+      Array.from({ length: 8 }, (_, n) => ({ type: 'Given', data: { name: `name-${n}` } })),
+    )
+    const { marks } = foldEvents(names, { ...emptyFold(names), state: { all } }, events, 2)
+    return marks.map(({ revision }) => revision)
+  }
+
+  it('are as far apart as asked up to 8,000 entries, and further apart in a larger state', () => {
+    expect(marksAfter(8_000)).toEqual([1, 3, 5, 7])
+    expect(marksAfter(8_008)).toEqual([3, 7])
+    expect(marksAfter(16_008)).toEqual([7])
   })
 })
