@@ -47,10 +47,47 @@ export interface Decider {
   ) => DecisionBatch
 }
 
-/** Bytes that events take in an append, estimated from their JSON. */
-function sizeOf(events: readonly RecordedEvent[]): number {
-  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+/** Bytes that events take in an append, each event's by its JSON. */
+function sizeOf(events: readonly RecordedEvent[], bytes: (value: unknown) => number): number {
   return events.reduce((sum, { data, meta }) => sum + bytes(data) + bytes(meta) + EVENT_OVERHEAD_BYTES, 0)
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** Bytes of JSON that one character of a text takes at most: an escape. */
+const CHARACTER_BYTES = 6
+/** Bytes of JSON that a number, a boolean or null takes at most. */
+const SCALAR_BYTES = 24
+
+/** At least the bytes of a value's JSON: it takes a fraction of the time to make it. */
+function jsonBytesAtMost(value: unknown): number {
+  if (typeof value === 'string') return value.length * CHARACTER_BYTES + 3
+  if (typeof value !== 'object' || value === null) return SCALAR_BYTES
+  let bytes = 2
+  for (const [key, part] of Object.entries(value)) bytes += key.length * CHARACTER_BYTES + 4 + jsonBytesAtMost(part)
+  return bytes
+}
+
+/** Counts the bytes of an append: exactly only once their upper bound is beyond the limit. */
+function createAppendSize() {
+  let bytes = 0
+  let exactly = false
+  const counted: (readonly RecordedEvent[])[] = []
+  return {
+    /** Whether events fit behind those counted; the first ones do, whatever their size. Counts them if they do. */
+    takes(events: readonly RecordedEvent[]): boolean {
+      let size = sizeOf(events, exactly ? jsonBytes : jsonBytesAtMost)
+      if (!exactly && bytes + size > APPEND_BYTES) {
+        exactly = true
+        bytes = sizeOf(counted.flat(), jsonBytes)
+        size = sizeOf(events, jsonBytes)
+      }
+      if (bytes > 0 && bytes + size > APPEND_BYTES) return false
+      bytes += size
+      counted.push(events)
+      return true
+    },
+  }
 }
 
 const hasEntries = (record: Readonly<Record<string, unknown>>) => Object.keys(record).length > 0
@@ -172,16 +209,13 @@ export function createDecider({
     decideBatch(mailbox, start, jobs, inputs) {
       const decisions: CommandDecision[] = []
       let fold = start
-      let bytes = 0
+      const size = createAppendSize()
       for (const job of jobs) {
         // The command needs a look-up that only the events of this batch made necessary: it waits for the next batch.
         if (decisions.length > 0 && !hasLookups(job, fold.state, inputs)) break
         const decision = decisionOn(mailbox, job, fold, inputs)
         if (decision.kind === 'append') {
-          // A single command is appended whatever its size.
-          const size = jobs.length === 1 ? 0 : sizeOf(decision.events)
-          if (bytes > 0 && bytes + size > APPEND_BYTES) break
-          bytes += size
+          if (jobs.length > 1 && !size.takes(decision.events)) break
           fold = foldEvents(mailbox.entity, fold, decision.events, markEvery)
         }
         decisions.push(decision)
