@@ -9,6 +9,7 @@ import { createLeaseEnds } from '../reactions/lease-ends.ts'
 import { leaseEntriesOf } from '../reactions/lease-entries.ts'
 import { createLeaseQueues } from '../reactions/lease-queues.ts'
 import { createLeases } from '../reactions/leases.ts'
+import { createSessionIds } from '../reactions/session-ids.ts'
 import { createRatesLimiter, createSharedRatesLimiter } from '../runtime/rates/rates-limiter.ts'
 import { type Config, isSingleProcess } from './config.ts'
 import type { Core } from './core.ts'
@@ -38,7 +39,14 @@ export function openInsertionDesk(
       ends: createLeaseEnds({ entries, queues, writer, clock }),
     },
     places: createPoolPlaces({ find: readSide.poolKey, writer }),
-    leases: createLeases({ entries, queues, writer, clock, random }),
+    leases: createLeases({
+      entries,
+      queues,
+      writer,
+      newSessionId: createSessionIds({ ops, clock, random }),
+      clock,
+      random,
+    }),
     rates: isAlone ? createRatesLimiter(clock) : createSharedRatesLimiter(ops, clock),
     snippet: () => readFileSync(SNIPPET, 'utf8'),
     clock,

@@ -11,6 +11,7 @@ import type { CommandHandler } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { Holder, LeaseEntries, Read, Session } from './lease-entries.ts'
 import type { createLeaseQueues } from './lease-queues.ts'
+import type { NextSessionId } from './session-ids.ts'
 
 /** A pool in its workspace's configuration. */
 export interface LeasePlace {
@@ -55,15 +56,13 @@ export interface LeasePorts {
   readonly entries: LeaseEntries
   readonly queues: ReturnType<typeof createLeaseQueues>
   readonly writer: Pick<CommandHandler, 'handle'>
+  readonly newSessionId: NextSessionId
   readonly clock: Clock
   readonly random: Pick<Random, 'bytes' | 'uuid'>
 }
 
 const VISITOR: Actor = { type: 'system', id: null, name: 'Visitor' }
-const VISITOR_BYTES = 12
-/** Bits of a session's id: as many as eighteen digits hold. */
-const SESSION_BITS = 59
-const SESSION_BYTES = 8
+const VISITOR_BYTES = { time: 6, random: 12 } as const
 const DRAWN_BYTES = 4_096
 
 /** Of a visitor who has just got its name: nothing can be known of it. */
@@ -72,25 +71,25 @@ const NEW_VISITOR = { value: null, version: null }
 const instant = (ms: number) => new Date(ms).toISOString()
 const isFree = (holder: Holder | null, now: number) => holder === null || holder.until <= now
 
-/** Creates the source of ids that nobody can guess. Random bytes are drawn for many at a time. */
-function createNames(random: Pick<Random, 'bytes'>) {
+/**
+ * Creates the source of visitors' ids, which nobody can guess. They begin with the time, so that new entries of visitors share the pages
+ * of a store's index. Random bytes are drawn for many at a time.
+ */
+function createVisitorIds(clock: Clock, random: Pick<Random, 'bytes'>): () => string {
   let drawn = Buffer.alloc(0)
-  const draw = (count: number): Buffer => {
-    if (drawn.length < count) drawn = Buffer.from(random.bytes(DRAWN_BYTES))
-    const taken = drawn.subarray(0, count)
-    drawn = drawn.subarray(count)
-    return taken
-  }
-  return {
-    /** Id of a session: random bits, in digits. */
-    newSessionId: () => String(BigInt.asUintN(SESSION_BITS, draw(SESSION_BYTES).readBigUInt64BE())),
-    newVisitorId: () => draw(VISITOR_BYTES).toString('base64url'),
+  return () => {
+    if (drawn.length < VISITOR_BYTES.random) drawn = Buffer.from(random.bytes(DRAWN_BYTES))
+    const id = Buffer.allocUnsafe(VISITOR_BYTES.time + VISITOR_BYTES.random)
+    id.writeUIntBE(clock.now(), 0, VISITOR_BYTES.time)
+    drawn.copy(id, VISITOR_BYTES.time, 0, VISITOR_BYTES.random)
+    drawn = drawn.subarray(VISITOR_BYTES.random)
+    return id.toString('base64url')
   }
 }
 
 /** Creates what leases numbers to visitors, and prolongs leases. Every method throws StoreUnavailable. */
-export function createLeases({ entries, queues, writer, clock, random }: LeasePorts) {
-  const { newSessionId, newVisitorId } = createNames(random)
+export function createLeases({ entries, queues, writer, newSessionId, clock, random }: LeasePorts) {
+  const newVisitorId = createVisitorIds(clock, random)
 
   /** Takes a number that is free, and has been since `freeFrom` (ms) at the latest. Null, or the instant from which it is free. */
   async function takeNumber(
@@ -241,10 +240,9 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
     const kept = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
     if (kept === null) return null
     await entries.putSession(sessionId, { ...session, params: visit.page.params }, kept.until)
-    await entries.stored({ urgent: true })
     const grant = { number, visitorId: session.visitorId, sessionId, overflow: session.isShared }
     // Who began it may not have recorded it yet.
-    await record(place, visit, grant, kept.before)
+    await Promise.all([entries.stored({ urgent: true }), record(place, visit, grant, kept.before)])
     return grant
   }
 
@@ -275,8 +273,8 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
         await giveBack(place, sessionId, taken)
         return null
       }
-      await entries.stored({ urgent: true })
-      await record(place, visit, grant, taken.before)
+      // Nobody knows the number before both are stored: of an event without its entry, the number is free again.
+      await Promise.all([entries.stored({ urgent: true }), record(place, visit, grant, taken.before)])
       return grant
     } catch (error) {
       await giveBack(place, sessionId, taken).catch(() => undefined)
@@ -297,7 +295,7 @@ export function createLeases({ entries, queues, writer, clock, random }: LeasePo
       const kept =
         last.value && (await keep(place, visit, last.value.sessionId, await entries.session(last.value.sessionId, now)))
       if (kept) return kept
-      const sessionId = newSessionId()
+      const sessionId = await newSessionId()
       const own = last.value && configured.numbers.get(last.value.numberId)
       const again =
         own && rotatingNumbers(configured, pool.id).includes(own) && (await takeNumber(place, own, sessionId, now))
