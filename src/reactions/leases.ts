@@ -58,7 +58,7 @@ export interface LeasePorts {
   readonly writer: Pick<CommandHandler, 'handle'>
   readonly newSessionId: NextSessionId
   readonly clock: Clock
-  readonly random: Pick<Random, 'bytes' | 'uuid'>
+  readonly random: Pick<Random, 'bytes'>
 }
 
 const VISITOR: Actor = { type: 'system', id: null, name: 'Visitor' }
@@ -197,7 +197,7 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
       {
         workspaceId,
         actor: VISITOR,
-        commandId: random.uuid(),
+        commandId: requestId,
         correlationId: sessionId,
         causationId: requestId,
         surface: 'public',

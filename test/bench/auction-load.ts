@@ -8,6 +8,8 @@ import { withDirectory } from './temp-directory.ts'
 const HOSTILE = { rate: 200, seconds: 100, tmaxMs: 1_000, connections: 400 } as const
 const STEADY = { rate: 600, seconds: 60, connections: 64 } as const
 const WARM_MS = 10_000
+/** Hostile pings before those that count: a process that has just started compiles what it runs. */
+const WARM_SECONDS = 10
 /** Publishers of the steady round: one in four asks ten bidders. */
 const STEADY_KEYS = 8
 const MEGABYTE = 1024 ** 2
@@ -55,6 +57,7 @@ export function auctionLoad(): Promise<readonly Figure[]> {
     const beside = new AbortController()
     const working = workBeside(ours, beside.signal)
     const { url, bidderKeys, fixedKeys } = ours.opened
+    await ask<LoadResult>('load', { ...HOSTILE, seconds: WARM_SECONDS, url, keys: bidderKeys })
     const hostile = await ask<LoadResult>('load', { ...HOSTILE, url, keys: bidderKeys })
     beside.abort()
     await working

@@ -6,7 +6,8 @@ import { alternate, type Figure, figureOf, type Pair } from './measure.ts'
 import type { FullLoad, PoolPart, VisitLoad, VisitResult } from './pool-process.ts'
 import { withDirectory } from './temp-directory.ts'
 
-const CONNECTIONS = 64
+/** As browsers do, each page has a connection of its own. */
+const CONNECTIONS = 256
 const SECONDS = 5
 const NUMBERS = 500
 const VISITS = { visitors: 5_000, seconds: 60, heartbeatSeconds: 10 } as const

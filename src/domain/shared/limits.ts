@@ -219,7 +219,7 @@ export const PING = {
   city: 120,
   tmaxMs: { min: 100, max: 5_000, default: 3_000 },
   /** Time of the budget that is kept for storing and sending the answer; of a small budget a quarter. */
-  answerMs: 150,
+  answerMs: 250,
   /** Body in bytes, read raw (Document 1, Limits). */
   bodyBytes: 32 * 1024,
   /** Of a request's body and user agent, what its row shows (characters). */

@@ -199,7 +199,7 @@ describe('an auction', () => {
     const question = questionIn(highest, { ping: { tags: { source: 'web' }, sipOk: true } })
     expect(question).toMatchObject({
       targetIds: [highest.targetId(1), highest.targetId(2)],
-      budgetMs: 2_850,
+      budgetMs: 2_750,
       subject: {
         auction: { id: idOf(0xa0), ref: 'AU-0000000007' },
         publisher: { name: 'Blue Leads' },
@@ -229,7 +229,7 @@ describe('an auction', () => {
   it('asks bidders in their turn in the other modes, within the time budget', () => {
     expect(questionIn(turns)?.targetIds).toEqual([turns.targetId(1)])
     const slow = bidFrom(targetOf(turns, 1), { ok: false, failure: 'timeout', sentence: '' }, { latencyMs: 2_000 })
-    expect(questionIn(turns, { bids: [slow] })).toMatchObject({ targetIds: [turns.targetId(2)], budgetMs: 850 })
+    expect(questionIn(turns, { bids: [slow] })).toMatchObject({ targetIds: [turns.targetId(2)], budgetMs: 750 })
     const spent = bidFrom(targetOf(turns, 1), { ok: false, failure: 'timeout', sentence: '' }, { latencyMs: 2_950 })
     expect(eventOf(turns, { bids: [spent] })).toMatchObject({ outcome: 'no_bid', reason: { reason: 'no_bids' } })
     const bid = bidFrom(targetOf(turns, 2), offer(700), { at: slow.answeredAt })
