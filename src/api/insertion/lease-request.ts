@@ -85,15 +85,25 @@ export function readLease(bytes: Uint8Array): LeaseRequest | Invalid {
   }
 }
 
-/** The digits of a session's id. One that was sent as a number may be larger than numbers are exact: it is read as it was written. */
+/** A number of an object as its JSON writes it; an empty text for JSON that is nested too deep to be read so. */
+function numberAsWritten(json: string, name: string): string {
+  const written = new WeakMap<object, string>()
+  const note = function (this: object, key: string, value: unknown, context?: { readonly source?: string }) {
+    if (key === name && context?.source !== undefined) written.set(this, context.source)
+    return value
+  }
+  try {
+    return written.get(JSON.parse(json, note)) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** The digits of a session's id; null for none. One that was sent as a number may be larger than numbers are exact. */
 function sessionIdIn(fields: Fields, json: string): string | null {
   const sent = own(fields, 'sessionId')
   let digits = typeof sent === 'string' ? sent : ''
-  if (typeof sent === 'number')
-    JSON.parse(json, function (this: unknown, key, value: unknown, context?: { readonly source?: string }) {
-      if (key === 'sessionId' && typeof value === 'number') digits = context?.source ?? String(value)
-      return value
-    })
+  if (typeof sent === 'number') digits = Number.isSafeInteger(sent) ? String(sent) : numberAsWritten(json, 'sessionId')
   return SESSION_ID.test(digits) ? digits : null
 }
 
