@@ -18,8 +18,8 @@ function patternOf(url: string): RegExp {
 }
 
 /** Whether a route answers HEAD. A generated file does not: an export would be logged although nothing was sent. */
-export function hasHead({ method, contentType, hasContentLength = false }: ApiRoute): boolean {
-  return method === 'GET' && (contentType === undefined || hasContentLength)
+export function hasHead({ method, contentType, hasContentLength = false, direct }: ApiRoute): boolean {
+  return method === 'GET' && (contentType === undefined || hasContentLength || direct?.text !== undefined)
 }
 
 /** Looks up the methods of paths, in the order of `Allow`. A path is part of a request URL, as sent. */

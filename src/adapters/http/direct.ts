@@ -28,7 +28,12 @@ const anything = (value: unknown) => ({ value })
 
 function createDirectHandler(route: ApiRoute, { send, cursors }: MountContext) {
   const { text, cacheControl } = route.direct ?? {}
-  if (text) return createTextSender(`${route.contentType ?? 'text/plain'}; charset=utf-8`, text, cacheControl)
+  if (text) {
+    const sendText = createTextSender(`${route.contentType ?? 'text/plain'}; charset=utf-8`, text, cacheControl)
+    // Pages of any origin load it, those that require a policy of what they embed (COEP) as well.
+    return (request: FastifyRequest, reply: FastifyReply) =>
+      sendText(request, reply.header('cross-origin-resource-policy', 'cross-origin'))
+  }
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, headers } = request
     const response = await route.run({
@@ -60,7 +65,7 @@ export function mountDirect(server: FastifyInstance, route: ApiRoute, context: M
   server.route({
     method: route.method,
     url: route.path,
-    exposeHeadRoute: false,
+    exposeHeadRoute: route.direct?.text !== undefined,
     bodyLimit: context.bodyLimit(route),
     config: { parameters: [] },
     ...(onArrival && {
