@@ -259,7 +259,7 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
 }
 
 /** Event types that a played call can append. */
-const PLAYED_EVENT_TYPES = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged', 'OfferClaimed']
+export const PLAYED_EVENT_TYPES = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged', 'OfferClaimed']
 
 /** The routes of the sandbox. Mounted only with the simulated carrier. */
 export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type AuctionDesk, createPingDesk } from '../api/auctions/hold-ping.ts'
 import { pingRoutes } from '../api/auctions/ping-routes.ts'
 import { createPostDesk } from '../api/auctions/post-offer.ts'
@@ -14,6 +15,7 @@ import { recordingRoutes } from '../api/recording-audio.ts'
 import { requireReadStore } from '../api/require-read-store.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
 import { sandboxBidderAnswers, sandboxBidderRoutes } from '../api/sandbox-bidders.ts'
+import { landingCalls, landingPages } from '../api/sandbox-landing.ts'
 import { sandboxLoadRoutes } from '../api/sandbox-load/load-routes.ts'
 import { createLoadStore } from '../api/sandbox-load/load-store.ts'
 import { sandboxReceiverAnswers, sandboxReceiverRoutes } from '../api/sandbox-receivers.ts'
@@ -57,17 +59,19 @@ export interface RouteParts {
 
 /** The sandbox: simulated calls, bidders, receivers and loads. None with a real carrier. */
 function simulatedRoutes(
-  { sipDomain }: Config,
+  { sipDomain, production }: Config,
   { core, carrier, auctions, desk, insertion, awaitProjections, baseUrl, stopping }: RouteParts,
 ): readonly ApiRoute[] {
-  const { writer, ops, clock, random } = core
+  const { writer, ops, views, readSide, clock, random } = core
   const { simulator } = carrier
   if (!simulator) return []
-  const { leaseOf } = insertion.tools
+  const { leases, rates, tools } = insertion
+  const { leaseOf } = tools
   const calls = { writer, simulator, ...auctions, leaseOf, clock, random, awaitProjections }
   const unlimited = { ...desk, rates: NO_RATES }
   return [
     ...sandboxRoutes(calls),
+    ...(production ? [] : landingCalls({ ...calls, views, leases, rates, queries: readSide.queries })),
     ...sandboxBidderRoutes({ ops, random, baseUrl }),
     ...sandboxReceiverRoutes({ ops, clock, random, baseUrl }),
     ...sandboxLoadRoutes({
@@ -137,6 +141,17 @@ function auctionRoutes({ sipDomain }: Config, { core, desk }: RouteParts): reado
   })
 }
 
+/** Directory of the demo page's files. */
+const LANDING = new URL('../adapters/http/pages/landing/', import.meta.url)
+const landingFile = (name: string) => readFileSync(new URL(name, LANDING), 'utf8')
+
+/** The demo page of number insertion; none in production. */
+function demoPage({ production }: Config, { core: { views, writer }, baseUrl }: RouteParts): readonly ApiRoute[] {
+  if (production) return []
+  const files = { html: landingFile('landing.html'), css: landingFile('landing.css'), js: landingFile('landing.js') }
+  return landingPages({ files, views, writer, baseUrl })
+}
+
 /** Routes that stand for the servers of others: simulated bidders and receivers. */
 function answersOfOthers({ core: { ops, clock, secrets, writer }, baseUrl }: RouteParts): readonly ApiRoute[] {
   const configuration = (workspaceId: string) => writer.recentStateOf(workspace, workspaceId, WEBHOOK.foldAgeMs)
@@ -170,7 +185,7 @@ export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
     // Visitors' leases and the page snippet.
     'public-api': insertionRoutes(parts.insertion),
   } as const
-  const everywhere = parts.carrier.simulator ? answersOfOthers(parts) : []
+  const everywhere = parts.carrier.simulator ? [...answersOfOthers(parts), ...demoPage(config, parts)] : []
   const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))
   return { served: [...ofRoles(true), ...everywhere], elsewhere: ofRoles(false) }
 }

@@ -5,7 +5,7 @@ import { readConfig, rolesWarning } from './config.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** What a person reads when the sandbox is up. */
-function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, agencyId }: Sandbox): string {
+function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, agencyId, poolKey }: Sandbox): string {
   return [
     '',
     `Ringledger answers on ${baseUrl}  (API documentation: ${baseUrl}/docs)`,
@@ -21,6 +21,7 @@ function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, age
           'Try it:',
           `  curl -s -H "Authorization: Bearer ${apiKey}" "${baseUrl}/api/v1/calls?pageSize=3"`,
         ]),
+    ...(poolKey === null ? [] : ['', `A page with a number for each visitor: ${baseUrl}/sandbox/landing`]),
     '',
   ].join('\n')
 }

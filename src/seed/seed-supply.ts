@@ -3,6 +3,7 @@ import { createPool } from '../../commands/supply/create-pool.ts'
 import { provisionNumber } from '../../commands/supply/provision-number.ts'
 import { reportNumberDelivery } from '../../commands/supply/report-number-delivery.ts'
 import { switchCompat } from '../../commands/supply/switch-compat.ts'
+import { firstPool } from '../api/sandbox-workspace.ts'
 import { secretHash } from '../api/secret-hash.ts'
 import { storedSecret } from '../api/secret-issuer.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
@@ -113,7 +114,7 @@ export function sandboxSupply(
   const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))
   const isCurrent = routingKey && key.secrets.some(({ hash }) => hash === secretHash(routingKey))
   const place = key && compatTokenPlace(workspaceId, key.campaignId, key.publisherId)
-  const [pool] = [...state.pools.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+  const pool = firstPool(state)
   return {
     routingKey: isCurrent ? routingKey : null,
     compatUrl:

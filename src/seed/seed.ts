@@ -7,10 +7,10 @@ import type { z } from 'zod'
 import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
-import { readMany } from '../../queries/shared/documents.ts'
 import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
+import { findSandbox, SANDBOX_OWNER } from '../api/sandbox-workspace.ts'
 import { secretHash } from '../api/secret-hash.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
@@ -39,7 +39,6 @@ import { buildWebhooks, followReceiver } from './seed-webhooks.ts'
 import { buildWorld, CAMPAIGN_NUMBERS, type CampaignKey, type SeedStep } from './seed-world.ts'
 import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
 
-const OWNER_EMAIL = 'owner@sandbox.example'
 /** Maximum events of the owner before the first sign-in, with a margin. */
 const FIRST_EVENTS = 10
 /** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
@@ -129,20 +128,16 @@ function hasApiKey({ apiKeys }: WorkspaceState, secret: string): boolean {
   )
 }
 
-/** Id of the sandbox workspace, the one of the sandbox's owner; null when there is none yet. Operators make sandbox workspaces too. */
+/** Id of the sandbox workspace, once what was written before has been read; null when there is none yet. */
 async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
   await readSide.positions.waitFor([users.name, workspaces.name], head, CATCH_UP_MS)
-  const ownerId = userIdOf(OWNER_EMAIL)
-  const owner = (await readMany(readSide.views, users, [ownerId])).get(ownerId)
-  const seats = owner?.seats.map(({ workspaceId }) => workspaceId) ?? []
-  const theirs = await readMany(readSide.views, workspaces, seats)
-  return seats.find((id) => theirs.get(id)?.sandbox) ?? null
+  return findSandbox(readSide.views)
 }
 
 /** Whether seeding was completed: its last step opens the owner's first session. */
 async function isSeeded({ log }: SeedPlatform): Promise<boolean> {
-  const first = await log.read(streamOf(user, userIdOf(OWNER_EMAIL)), 0, FIRST_EVENTS)
+  const first = await log.read(streamOf(user, userIdOf(SANDBOX_OWNER)), 0, FIRST_EVENTS)
   return first.some(({ type }) => type === 'SignedIn')
 }
 
@@ -217,7 +212,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     timezone: TIMEZONE,
     planId: 'scale',
     sandbox: true,
-    owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
+    owner: { email: SANDBOX_OWNER, name: 'Sandbox owner', password: ownerPassword },
   })
   if (!(await isSeeded(app))) {
     const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: API_KEY.ratePerMinute.max }
@@ -241,14 +236,14 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
   const run = (command: AnyCommand, input: unknown) => execute(writer, workspaceId, command, input)
   await followAddress(run, before, { idOf, baseUrl })
   await followReceiver(run, before, { idOf, baseUrl })
-  const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
+  const sessionToken = await openSession(app, workspaceId, SANDBOX_OWNER)
   await app.readSide.positions.waitFor([sessions.name], await app.log.head(), SESSION_WAIT_MS)
   const state = await writer.stateOf(workspace, workspaceId)
   const hasRoutes = (below: string) => app.routes.some(({ path }) => path.startsWith(below))
   const sandbox: Sandbox = {
     baseUrl,
     agencyId: workspaceId,
-    ownerEmail: OWNER_EMAIL,
+    ownerEmail: SANDBOX_OWNER,
     ownerPassword,
     sessionToken,
     apiKey: hasApiKey(state, apiKey) ? apiKey : null,

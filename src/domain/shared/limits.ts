@@ -449,3 +449,6 @@ export const DELIVERY = {
 
 /** Deliveries that a simulated receiver remembers, and its longest delay (ms). */
 export const SANDBOX_RECEIVER = { requests: 200, latencyMs: 30_000, failFirst: 1_000 } as const
+
+/** The demo page of the sandbox: calls that one source may place in a minute, and how many times faster than real ones they go. */
+export const SANDBOX_LANDING = { callsPerMinute: 20, speed: 20 } as const

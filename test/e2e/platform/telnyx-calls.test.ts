@@ -250,6 +250,8 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
   test('a platform with Telnyx has no sandbox', async () => {
     const { status, body } = await ask('/api/sandbox/calls', { method: 'POST', body: { to: '+13105550100' } })
     expect([status, body.error.code]).toEqual([404, 'not_found'])
+    for (const path of ['/sandbox/landing', '/sandbox/landing.js']) expect((await ask(path)).status).toBe(404)
+    expect((await ask('/api/sandbox/landing/calls', { method: 'POST', body: {} })).status).toBe(404)
   })
 
   const genuine = (body: string, offsetSeconds = 0) => calls.signedAt(Date.now() + offsetSeconds * 1_000, 'any', body)
