@@ -26,6 +26,12 @@ export function rotatingNumbers({ numbers }: Numbers, poolId: string): readonly 
   return rotationsOf(numbers).get(poolId) ?? NO_NUMBERS
 }
 
+/** Whether a pool leases a number: it is in it, and its calls are delivered. */
+export function isRotating({ numbers }: Numbers, poolId: string, numberId: string): boolean {
+  const number = numbers.get(numberId)
+  return number?.poolId === poolId && isDelivering(number)
+}
+
 /** The fallback of a pool, where its calls are delivered; null for none. */
 export function usableFallback(
   { numbers }: Numbers,

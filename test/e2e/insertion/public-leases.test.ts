@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { LEASE } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, sendRequest, statusAndCode } from '../../support/e2e/api-client.ts'
-import { suite } from '../../support/e2e/suite.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createPool, createVisitorClient } from '../../support/e2e/visitor-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -14,11 +14,13 @@ async function world(writer: StreamWriter) {
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Site' }, [target])
   const numbers: { readonly numberId: string; readonly e164: string }[] = []
-  for (let n = 0; n < 8; n += 1) numbers.push(await main.number())
+  for (let n = 0; n < 10; n += 1) numbers.push(await main.number())
   return { main, line, numbers }
 }
 
-const { it, describe, beforeAll, main, the, server } = suite('leases', world, { env: { TRUST_PROXY: 'true' } })
+const { it, describe, beforeAll, main, the, server, client } = suite('leases', world, {
+  env: { TRUST_PROXY: 'true', OPERATOR_TOKEN },
+})
 
 const visitor = createVisitorClient(server)
 const pools: Record<'one' | 'listed' | 'empty' | 'backed' | 'plain', { id: string; publicKey: string }> =
@@ -233,5 +235,19 @@ describe('a heartbeat', () => {
     await main.console(`/api/tracking/pools/${pool.id}`, { method: 'DELETE' })
     const deleted = await visitor.heartbeat({ sessionId: next.sessionId, visitorId: next.visitorId })
     expect(deleted.body).toMatchObject({ ok: true, expired: true })
+  })
+  it('of a number that takes no calls any more says that the lease expired, and its visitor gets another', async () => {
+    const { campaignId } = the.line
+    const pool = await createPool(main.console, { name: 'Unpaid', campaignId }, [numberAt(8), numberAt(9)])
+    const { sessionId, visitorId, number } = (await visitor.lease({ pool: pool.publicKey })).body
+    const id = the.numbers.find(({ e164 }) => e164 === number.e164)?.numberId
+    for (const status of ['past_due', 'suspended']) {
+      expect((await visitor.heartbeat({ sessionId, visitorId })).body.expired).toBe(false)
+      const path = `/api/operator/numbers/${id}/status`
+      expect((await client(OPERATOR_TOKEN)(path, { method: 'POST', body: { status } })).status).toBe(200)
+    }
+    expect((await visitor.heartbeat({ sessionId, visitorId })).body).toMatchObject({ ok: true, expired: true })
+    const next = (await visitor.lease({ pool: pool.publicKey, visitorId })).body
+    expect([next.overflow, next.number.e164 === number.e164]).toEqual([false, false])
   })
 })

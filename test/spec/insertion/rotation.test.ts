@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { rotatingNumbers, shownNumber, usableFallback } from '../../../src/domain/insertion/rotation.ts'
+import { isRotating, rotatingNumbers, shownNumber, usableFallback } from '../../../src/domain/insertion/rotation.ts'
 import type { TrackingNumber } from '../../../src/domain/supply/number.ts'
 import { leasePlace, pooledNumber } from '../../support/fixtures/leases.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
@@ -24,6 +24,7 @@ describe('numbers of a pool', () => {
   ] as const)('are leased where the number %s: %s → %s', (_what, fields, isLeased) => {
     const state = withNumbers(pooledNumber(1, fields), pooledNumber(2))
     expect(rotatingNumbers(state, pool.id)).toHaveLength(isLeased ? 2 : 1)
+    expect(isRotating(state, pool.id, pooledNumber(1).id)).toBe(isLeased)
   })
 
   it('are the same list until one changes', () => {
