@@ -9,6 +9,8 @@ import { createNumberQueue, type NumberQueue } from './number-queue.ts'
 const MAX_POOLS = 2_000
 /** After which time (ms) the order is read anew where other processes lease, too: they may have freed a number early. */
 const REREAD_AFTER_MS = 5_000
+/** The same where every number seems to be held: before a visitor shares one. */
+const REREAD_FULL_AFTER_MS = 250
 
 /** The order in which a pool's numbers are leased. */
 export interface LeaseQueues {
@@ -47,8 +49,12 @@ export function createLeaseQueues(
     return queues
   }
 
-  const isCurrent = (queues: KnownQueues, numbers: readonly TrackingNumber[]) =>
-    queues.numbers === numbers && (isAlone || clock.now() - queues.readAt < REREAD_AFTER_MS)
+  function isCurrent({ numbers, free, readAt }: KnownQueues, wanted: readonly TrackingNumber[]): boolean {
+    if (numbers !== wanted || isAlone) return numbers === wanted
+    const now = clock.now()
+    const first = free.first()
+    return now - readAt < (first && first.at <= now ? REREAD_AFTER_MS : REREAD_FULL_AFTER_MS)
+  }
 
   return {
     /** The orders of the numbers that a pool leases. @throws StoreUnavailable */
