@@ -22,11 +22,16 @@ export function createLeaseOfCall({
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
   readonly clock: Clock
 }): LeaseOfCall {
-  /** Leases of a number in a pool that a call may match. */
-  async function leasesOf(poolId: string, numberId: string, now: number): Promise<readonly LeaseOfSession[]> {
+  /** Leases of a number in a pool that a call at an instant (ms) may match. */
+  async function leasesOf(
+    poolId: string,
+    numberId: string,
+    at: number,
+    now: number,
+  ): Promise<readonly LeaseOfSession[]> {
     const [{ value: holder }, sharing] = await Promise.all([
       entries.holder(poolId, numberId, now),
-      entries.sharing(poolId, numberId, now),
+      entries.sharingAt(poolId, numberId, at, now),
     ])
     return [...(holder ? [holder] : []), ...(holder?.before ? [holder.before] : []), ...sharing]
   }
@@ -36,10 +41,11 @@ export function createLeaseOfCall({
     const number = numbers.get(numberIds.get(to) ?? '')
     if (!number) return null
     const now = clock.now()
+    const arrivedAt = Date.parse(at)
     const { value: left } = await entries.left(number.id, now)
     const pools = new Set([number.poolId, left?.poolId].filter((poolId) => typeof poolId === 'string'))
-    const leases = await Promise.all([...pools].map((poolId) => leasesOf(poolId, number.id, now)))
-    const found = latestMatch(leases.flat(), Date.parse(at))
+    const leases = await Promise.all([...pools].map((poolId) => leasesOf(poolId, number.id, arrivedAt, now)))
+    const found = latestMatch(leases.flat(), arrivedAt)
     if (!found) return null
     const { value: session } = await entries.session(found.sessionId, now)
     return session && { sessionId: found.sessionId, poolId: session.poolId, params: session.params }

@@ -2,8 +2,8 @@ import type { CallLease } from '../domain/routing/call-lease.ts'
 import { LEASE } from '../domain/shared/limits.ts'
 import type { Entries, Entry } from '../ports/operational-store.ts'
 
-/** How the keys of leases begin: who holds a number, who shares it, and numbers that have left their pool. */
-export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-left:'] as const
+/** How the keys of leases begin: who holds a number, who shares it, who came last of those, and numbers that have left their pool. */
+export const LEASE_ENTRIES = ['lease:', 'lease-shared:', 'lease-last:', 'lease-left:'] as const
 
 /** How the keys of sessions and visitors begin: they are kept long after a lease, so there may be any number of them. */
 export const LEASE_HISTORY = ['lease-session:', 'lease-visitor:'] as const
@@ -23,6 +23,9 @@ export interface Holder extends SessionTimes {
 
 /** A session beside a number's holder. */
 export type SharedLease = Omit<SessionTimes, 'sessionId'>
+
+/** Who began last to share a number. */
+type LastShared = Pick<SessionTimes, 'sessionId' | 'takenAt'>
 
 /** What is known of a session, whether it is live or has ended. */
 export interface Session {
@@ -56,12 +59,14 @@ function knownBy<Value extends object>(...fields: readonly (keyof Value & string
 
 const isHolder = knownBy<Holder>('sessionId', 'takenAt', 'until', 'before')
 const isShared = knownBy<SharedLease>('takenAt', 'until')
+const isLast = knownBy<LastShared>('sessionId', 'takenAt')
 const isSession = knownBy<Session>('workspaceId', 'poolId', 'numberId', 'visitorId', 'isShared', 'ttlSeconds', 'params')
 const isVisitor = knownBy<Visitor>('sessionId', 'numberId')
 const isLeft = knownBy<LeftPool>('poolId')
 
 const MATCHED_MS = LEASE.matchSeconds * 1_000
 const SESSION_MS = LEASE.sessionHours * 3_600_000
+const LAST_MS = 86_400_000
 const VISITOR_MS = LEASE.visitorDays * 86_400_000
 
 /** An entry as it was read: its value, null for none, and the version that a compare-and-set names. */
@@ -70,6 +75,8 @@ export interface Read<Value> {
   readonly version: number
   readonly expiresAt: number | null
 }
+
+const NOTHING = { value: null }
 
 /** The value of an entry. @throws Error for one of another shape */
 function typedValue<Value>(isOne: (value: unknown) => value is Value, { key, value }: Entry): Value {
@@ -84,12 +91,23 @@ function readAs<Value>(isOne: (value: unknown) => value is Value, entry: Entry |
 
 const heldPrefix = (poolId: string) => `lease:${poolId}:`
 const sharedPrefix = (poolId: string, numberId: string) => `lease-shared:${poolId}:${numberId}:`
+const lastKey = (poolId: string, numberId: string) => `lease-last:${poolId}:${numberId}`
 const sessionKey = (sessionId: string) => `lease-session:${sessionId}`
 const visitorKey = (poolId: string, visitorId: string) => `lease-visitor:${poolId}:${visitorId}`
 const leftKey = (numberId: string) => `lease-left:${numberId}`
 
 /** The entries of leases, each with how long it is kept (ms). Every method throws StoreUnavailable. */
 export function leaseEntriesOf(entries: Entries) {
+  const shared = async (poolId: string, numberId: string, sessionId: string, now: number) =>
+    readAs(isShared, await entries.get(sharedPrefix(poolId, numberId) + sessionId, now))
+
+  /** The sessions beside a number's holder. */
+  async function sharing(poolId: string, numberId: string, now: number) {
+    const prefix = sharedPrefix(poolId, numberId)
+    const found = await entries.list(prefix, now)
+    return found.map((entry) => ({ sessionId: entry.key.slice(prefix.length), ...typedValue(isShared, entry) }))
+  }
+
   return {
     stored: entries.stored,
     holder: async (poolId: string, numberId: string, now: number) =>
@@ -103,21 +121,34 @@ export function leaseEntriesOf(entries: Entries) {
     /** It stays, one for each number; that of a number which has left its pool (`isLast`) until no call matches it any more. */
     putHolder: (poolId: string, numberId: string, version: number, value: Holder, now: number, isLast = false) =>
       entries.putIf(heldPrefix(poolId) + numberId, version, value, isLast ? now + MATCHED_MS : null, now),
-    shared: async (poolId: string, numberId: string, sessionId: string, now: number) =>
-      readAs(isShared, await entries.get(sharedPrefix(poolId, numberId) + sessionId, now)),
-    /** The sessions beside a number's holder. */
-    async sharing(poolId: string, numberId: string, now: number) {
-      const prefix = sharedPrefix(poolId, numberId)
-      const found = await entries.list(prefix, now)
-      return found.map((entry) => ({ sessionId: entry.key.slice(prefix.length), ...typedValue(isShared, entry) }))
+    shared,
+    sharing,
+    /** Of the sessions beside a number's holder, those that a call at an instant (ms) may match: the newest alone, where it does. */
+    async sharingAt(poolId: string, numberId: string, at: number, now: number) {
+      const { value: last } = readAs(isLast, await entries.get(lastKey(poolId, numberId), now))
+      const { value } = last && last.takenAt <= at ? await shared(poolId, numberId, last.sessionId, now) : NOTHING
+      // It would be gone if no call matched it any more.
+      return last && value && value.until > 0
+        ? [{ sessionId: last.sessionId, ...value }]
+        : sharing(poolId, numberId, now)
     },
-    putShared: (
+    /** A session that begins (`version` 0) becomes the last of its number. */
+    async putShared(
       { poolId, numberId }: Pick<Session, 'poolId' | 'numberId'>,
       sessionId: string,
       version: number,
       value: SharedLease,
       now: number,
-    ) => entries.putIf(sharedPrefix(poolId, numberId) + sessionId, version, value, value.until + MATCHED_MS, now),
+    ): Promise<boolean> {
+      const key = sharedPrefix(poolId, numberId) + sessionId
+      if (!(await entries.putIf(key, version, value, value.until + MATCHED_MS, now))) return false
+      if (version > 0) return true
+      const last = readAs(isLast, await entries.get(lastKey(poolId, numberId), now)).value
+      const { takenAt } = value
+      if (!last || last.takenAt < takenAt)
+        await entries.put(lastKey(poolId, numberId), { sessionId, takenAt }, now + LAST_MS)
+      return true
+    },
     session: async (sessionId: string, now: number) => readAs(isSession, await entries.get(sessionKey(sessionId), now)),
     putSession: (sessionId: string, value: Session, until: number) =>
       entries.put(sessionKey(sessionId), value, until + SESSION_MS),
