@@ -95,7 +95,6 @@ export function landingPages({
       summary: 'Get the demo page of number insertion',
       contentType: 'text/html',
       hasContentLength: true,
-      query: z.record(z.string(), z.string()),
       responses: { 200: z.string() },
       rejects: ['not-found'],
       run: page,

@@ -134,6 +134,11 @@ const responseHeaders: Readonly<Record<string, ResponseHeaderDoc>> = {
     schema: text,
     on: ({ direct }, status) => direct?.text !== undefined && status < 400,
   },
+  'Cross-Origin-Resource-Policy': {
+    description: 'Which pages may embed the content.',
+    schema: text,
+    on: ({ direct }, status) => direct?.text !== undefined && status < 400,
+  },
   'Content-Disposition': {
     description: 'Whether the content is displayed or saved, and its file name.',
     schema: text,
