@@ -66,6 +66,8 @@ describe('operations', () => {
     await vi.waitFor(async () => expect((await ask('/api/v1/things')).statusCode).toBe(503), { interval: 5 })
     const response = await ask('/api/v1/things')
     expect([response.json().error.code, response.headers['retry-after']]).toEqual(['unavailable', '3'])
+    // A page of another origin may read that it is to come again.
+    expect(response.headers['access-control-allow-origin']).toBe('*')
     expect((await ask('/healthz')).statusCode).toBe(200)
     await pressed.close(0)
   })

@@ -169,7 +169,7 @@ async function registerProtections(
   server: FastifyInstance,
   { pressure, unavailableAfterSeconds }: HttpOptions,
 ): Promise<void> {
-  await server.register(underPressure, { ...pressure, retryAfter: unavailableAfterSeconds })
+  // Before what refuses under pressure, so that pages can read that refusal, too.
   await server.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -178,6 +178,7 @@ async function registerProtections(
     // A malformed preflight would be answered outside the envelope.
     strictPreflight: false,
   })
+  await server.register(underPressure, { ...pressure, retryAfter: unavailableAfterSeconds })
 }
 
 function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
