@@ -59,14 +59,13 @@ function knownBy<Value extends object>(...fields: readonly (keyof Value & string
 
 const isHolder = knownBy<Holder>('sessionId', 'takenAt', 'until', 'before')
 const isShared = knownBy<SharedLease>('takenAt', 'until')
-const isLast = knownBy<LastShared>('sessionId', 'takenAt')
+const isLastShared = knownBy<LastShared>('sessionId', 'takenAt')
 const isSession = knownBy<Session>('workspaceId', 'poolId', 'numberId', 'visitorId', 'isShared', 'ttlSeconds', 'params')
 const isVisitor = knownBy<Visitor>('sessionId', 'numberId')
 const isLeft = knownBy<LeftPool>('poolId')
 
 const MATCHED_MS = LEASE.matchSeconds * 1_000
 const SESSION_MS = LEASE.sessionHours * 3_600_000
-const LAST_MS = 86_400_000
 const VISITOR_MS = LEASE.visitorDays * 86_400_000
 
 /** An entry as it was read: its value, null for none, and the version that a compare-and-set names. */
@@ -108,6 +107,9 @@ export function leaseEntriesOf(entries: Entries) {
     return found.map((entry) => ({ sessionId: entry.key.slice(prefix.length), ...typedValue(isShared, entry) }))
   }
 
+  const lastShared = async (poolId: string, numberId: string, now: number) =>
+    readAs(isLastShared, await entries.get(lastKey(poolId, numberId), now))
+
   return {
     stored: entries.stored,
     holder: async (poolId: string, numberId: string, now: number) =>
@@ -125,12 +127,11 @@ export function leaseEntriesOf(entries: Entries) {
     sharing,
     /** Of the sessions beside a number's holder, those that a call at an instant (ms) may match: the newest alone, where it does. */
     async sharingAt(poolId: string, numberId: string, at: number, now: number) {
-      const { value: last } = readAs(isLast, await entries.get(lastKey(poolId, numberId), now))
-      const { value } = last && last.takenAt <= at ? await shared(poolId, numberId, last.sessionId, now) : NOTHING
-      // It would be gone if no call matched it any more.
-      return last && value && value.until > 0
-        ? [{ sessionId: last.sessionId, ...value }]
-        : sharing(poolId, numberId, now)
+      const { value: last } = await lastShared(poolId, numberId, now)
+      if (!last) return []
+      const { value } = last.takenAt <= at ? await shared(poolId, numberId, last.sessionId, now) : NOTHING
+      // Its entry is there as long as calls match it.
+      return value ? [{ sessionId: last.sessionId, ...value }] : sharing(poolId, numberId, now)
     },
     /** A session that begins (`version` 0) becomes the last of its number. */
     async putShared(
@@ -142,11 +143,10 @@ export function leaseEntriesOf(entries: Entries) {
     ): Promise<boolean> {
       const key = sharedPrefix(poolId, numberId) + sessionId
       if (!(await entries.putIf(key, version, value, value.until + MATCHED_MS, now))) return false
-      if (version > 0) return true
-      const last = readAs(isLast, await entries.get(lastKey(poolId, numberId), now)).value
       const { takenAt } = value
-      if (!last || last.takenAt < takenAt)
-        await entries.put(lastKey(poolId, numberId), { sessionId, takenAt }, now + LAST_MS)
+      const last = version === 0 && (await lastShared(poolId, numberId, now)).value
+      if (last === null || (last && last.takenAt < takenAt))
+        await entries.put(lastKey(poolId, numberId), { sessionId, takenAt }, null)
       return true
     },
     session: async (sessionId: string, now: number) => readAs(isSession, await entries.get(sessionKey(sessionId), now)),
@@ -163,8 +163,11 @@ export function leaseEntriesOf(entries: Entries) {
     putVisitor: (poolId: string, visitorId: string, version: number, value: Visitor, now: number) =>
       entries.putIf(visitorKey(poolId, visitorId), version, value, now + VISITOR_MS, now),
     left: async (numberId: string, now: number) => readAs(isLeft, await entries.get(leftKey(numberId), now)),
-    putLeft: (numberId: string, poolId: string, now: number) =>
-      entries.put(leftKey(numberId), { poolId }, now + MATCHED_MS),
+    async putLeft(numberId: string, poolId: string, now: number): Promise<void> {
+      await entries.put(leftKey(numberId), { poolId }, now + MATCHED_MS)
+      const { value: last } = await lastShared(poolId, numberId, now)
+      if (last) await entries.put(lastKey(poolId, numberId), last, now + MATCHED_MS)
+    },
   }
 }
 export type LeaseEntries = ReturnType<typeof leaseEntriesOf>

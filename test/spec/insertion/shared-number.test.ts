@@ -42,6 +42,15 @@ async function rig() {
       const known = await leases.sessionOf(sessionId, visitorId)
       return known && leases.heartbeat(known, TTL_MS / 1_000)
     },
+    /** The number leaves the pool. */
+    leave: () =>
+      leases.ends.endEarly(leases.run, {
+        workspaceId: WORKSPACE,
+        poolId: place.pool.id,
+        numberId: place.configured.numbers.first()?.id ?? '',
+        at: now,
+        reason: 'number_left',
+      }),
     /** The session that a call matches, and how many lists were read for it. */
     async call(at = now) {
       lists = 0
@@ -70,4 +79,13 @@ test('once the newest lease is over for ten minutes, the newest that goes on cou
   }
   expect(await beat(last)).toBeNull()
   expect(await call()).toEqual([sessions[3]?.sessionId, 1])
+})
+
+test('a call on a number that has left its pool is the newest visitor’s for ten minutes', async () => {
+  const { sessions, call, leave, pass } = await rig()
+  await leave()
+  pass(LEASE.matchSeconds * 1_000 - 1)
+  expect(await call()).toEqual([sessions.at(-1)?.sessionId, 0])
+  pass(1)
+  expect(await call()).toEqual([null, 0])
 })
