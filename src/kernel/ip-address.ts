@@ -57,6 +57,7 @@ const IPV6_NETWORK_BITS = 64
  * other text is its own source.
  */
 export function sourceOf(text: string): string {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text
   const parsed = parseIpAddress(text.replace(/%.*/, ''))
   if (parsed === null) return text
   const address = unmap(parsed)

@@ -143,10 +143,7 @@ export function leaseEntriesOf(entries: Entries) {
     ): Promise<boolean> {
       const key = sharedPrefix(poolId, numberId) + sessionId
       if (!(await entries.putIf(key, version, value, value.until + MATCHED_MS, now))) return false
-      const { takenAt } = value
-      const last = version === 0 && (await lastShared(poolId, numberId, now)).value
-      if (last === null || (last && last.takenAt < takenAt))
-        await entries.put(lastKey(poolId, numberId), { sessionId, takenAt }, null)
+      if (version === 0) await entries.put(lastKey(poolId, numberId), { sessionId, takenAt: value.takenAt }, null)
       return true
     },
     session: async (sessionId: string, now: number) => readAs(isSession, await entries.get(sessionKey(sessionId), now)),

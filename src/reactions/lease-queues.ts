@@ -66,6 +66,10 @@ export function createLeaseQueues(
         if (fresh.numbers === numbers) return fresh
       }
     },
+    /** Whether no other process leases: the orders are right, not only where to look first. */
+    areExact: isAlone,
+    /** A number was leased at an instant (ms). */
+    note: (poolId: string, numberId: string, at: number) => known.get(poolId)?.leased.set(numberId, at),
     /** Has the order of a pool read anew: numbers of it were freed early. */
     forget: (poolId: string) => void known.delete(poolId),
   }

@@ -104,7 +104,10 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
     const until = now + pool.ttlSeconds * 1_000
     const earlier = before && { sessionId: before.sessionId, takenAt: before.takenAt, until: before.until }
     const holder = { sessionId, takenAt: now, until, before: earlier }
-    if (await entries.putHolder(pool.id, number.id, version, holder, now)) return { number, isShared: false, before }
+    if (await entries.putHolder(pool.id, number.id, version, holder, now)) {
+      queues.note(pool.id, number.id, now)
+      return { number, isShared: false, before }
+    }
     return (await entries.holder(pool.id, number.id, now)).value?.until ?? 0
   }
 
@@ -138,7 +141,7 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
       if (!first || !number) return null
       const now = clock.now()
       leased.set(first.id, now)
-      const { value: holder } = await entries.holder(pool.id, first.id, now)
+      const holder = queues.areExact ? null : (await entries.holder(pool.id, first.id, now)).value
       // It was leased later than this process knew.
       if (holder && holder.takenAt > first.at) {
         leased.set(first.id, holder.takenAt)
@@ -207,6 +210,13 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
     if (isRefusal(outcome)) throw new Error(`The lease was refused: ${outcome.refused}`)
   }
 
+  /** Resolves once a lease is recorded, and its entries are stored meanwhile. @throws LogUnavailable */
+  async function storedAnd(recorded: Promise<void>): Promise<void> {
+    recorded.catch(() => undefined)
+    await entries.stored({ urgent: true })
+    await recorded
+  }
+
   /** Prolongs a lease by the pool's time to live. Resolves to its new end (ms) and the lease before it on its number; null for one that is over. */
   async function prolong(
     sessionId: string,
@@ -242,7 +252,7 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
     await entries.putSession(sessionId, { ...session, params: visit.page.params }, kept.until)
     const grant = { number, visitorId: session.visitorId, sessionId, overflow: session.isShared }
     // Who began it may not have recorded it yet.
-    await Promise.all([entries.stored({ urgent: true }), record(place, visit, grant, kept.before)])
+    await storedAnd(record(place, visit, grant, kept.before))
     return grant
   }
 
@@ -274,7 +284,7 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
         return null
       }
       // Nobody knows the number before both are stored: of an event without its entry, the number is free again.
-      await Promise.all([entries.stored({ urgent: true }), record(place, visit, grant, taken.before)])
+      await storedAnd(record(place, visit, grant, taken.before))
       return grant
     } catch (error) {
       await giveBack(place, sessionId, taken).catch(() => undefined)

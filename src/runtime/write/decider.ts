@@ -64,7 +64,8 @@ function jsonBytesAtMost(value: unknown): number {
   if (typeof value === 'string') return value.length * CHARACTER_BYTES + 3
   if (typeof value !== 'object' || value === null) return SCALAR_BYTES
   let bytes = 2
-  for (const [key, part] of Object.entries(value)) bytes += key.length * CHARACTER_BYTES + 4 + jsonBytesAtMost(part)
+  const record = value as Readonly<Record<string, unknown>>
+  for (const key in record) bytes += key.length * CHARACTER_BYTES + 4 + jsonBytesAtMost(record[key])
   return bytes
 }
 

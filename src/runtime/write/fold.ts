@@ -13,7 +13,7 @@ export const MARK_EVERY = 2_000
  * Entries in the maps of a state up to which it is marked each time. A snapshot looks at every entry for what has changed, so with
  * twice as many entries, marks are twice as far apart.
  */
-const LARGE_STATE = 8_000
+const LARGE_STATE = 4_000
 /** Marks that a fold remembers: a snapshot writes what changed since one of them. */
 const MARKS = 4
 

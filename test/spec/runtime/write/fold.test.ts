@@ -127,9 +127,9 @@ describe('the marks of a long stream', () => {
     return marks.map(({ revision }) => revision)
   }
 
-  it('are as far apart as asked up to 8,000 entries, and further apart in a larger state', () => {
-    expect(marksAfter(8_000)).toEqual([1, 3, 5, 7])
-    expect(marksAfter(8_008)).toEqual([3, 7])
-    expect(marksAfter(16_008)).toEqual([7])
+  it('are as far apart as asked up to 4,000 entries, and further apart in a larger state', () => {
+    expect(marksAfter(4_000)).toEqual([1, 3, 5, 7])
+    expect(marksAfter(4_008)).toEqual([3, 7])
+    expect(marksAfter(8_008)).toEqual([7])
   })
 })
