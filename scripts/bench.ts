@@ -16,6 +16,7 @@ import { callsExport } from '../test/bench/export.ts'
 import { following } from '../test/bench/follow.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
+import { overview } from '../test/bench/overview.ts'
 import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
 import { pools } from '../test/bench/pools.ts'
 import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
@@ -70,6 +71,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   pings: () => pingLedgerFigures(Number(values.pings)),
   configuration,
   list: () => callList(Number(values.calls)),
+  overview: () => overview(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
   columns: () => {

@@ -1,23 +1,14 @@
-import { z } from 'zod'
-import { isOpen } from '../../src/domain/access/invitation.ts'
-import { email, userIdOf } from '../../src/domain/access/user.ts'
+import { acceptance, isOpen } from '../../src/domain/access/invitation.ts'
+import { userIdOf } from '../../src/domain/access/user.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { nameSchema, sha256 } from '../../src/domain/shared/fields.ts'
-import { NAME } from '../../src/domain/shared/limits.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
-import { id } from '../../src/kernel/wire.ts'
 
 /** Gives a person, who has proved to own the invited account, the seat of an open invitation. */
 export const acceptInvitation = defineCommand({
   name: 'accept-invitation',
   entity: workspace,
-  input: z.object({
-    invitationId: id,
-    tokenHash: sha256,
-    /** The account that accepts. */
-    person: z.object({ email, name: nameSchema(NAME.user) }),
-  }),
+  input: acceptance,
   rejects: ['workspace-not-found', 'invitation-not-found'],
   decide({ invitationId, tokenHash, person }, { workspace, seats, invitations }, { workspaceId, now }) {
     if (!workspace) return refuseNotFound('workspace')

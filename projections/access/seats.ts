@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { invitationEvents } from '../../src/domain/access/invitation.ts'
 import { role, seatEvents, seatId } from '../../src/domain/access/seat.ts'
+import { NEVER } from '../../src/domain/shared/time.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
-
-/** The end of a seat, which has none: so that one filter finds the seats and the open invitations. */
-const NEVER = '9999-12-31T23:59:59.999Z'
 
 /** The people of each workspace: members by `seatId`, and those invited, in the same form of id, by their invitation. */
 export const seats = defineProjection({
@@ -22,6 +20,7 @@ export const seats = defineProjection({
     role,
     /** SHA-256 of the invitation's token; null for a member. */
     tokenHash: z.string().nullable(),
+    /** `NEVER` for a member, so that one filter finds the members and the open invitations. */
     openUntil: instant,
     createdAt: instant,
     updatedAt: instant,

@@ -1,16 +1,26 @@
 import { z } from 'zod'
+import { publisherUserEvents } from '../../src/domain/access/publisher-user.ts'
 import { role, seatEvents } from '../../src/domain/access/seat.ts'
 import { email, userEvents } from '../../src/domain/access/user.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 const { UserRegistered, PasswordResetRequested, PasswordChanged } = userEvents
+const { PublisherUserAdded, PublisherUserRemoved } = publisherUserEvents
 
-/** Users by id, with their seats in the order granted: a look-up across workspaces. */
+/** Users by id, with their seats and publishers in the order granted: a look-up across workspaces. */
 export const users = defineProjection({
   name: 'users',
-  version: 3,
-  events: { UserRegistered, PasswordResetRequested, PasswordChanged, ...seatEvents },
+  // 4: publishers.
+  version: 4,
+  events: {
+    UserRegistered,
+    PasswordResetRequested,
+    PasswordChanged,
+    ...seatEvents,
+    PublisherUserAdded,
+    PublisherUserRemoved,
+  },
   // A user's stream has a partition of its own, and the seats have those of their workspaces.
   partitioned: false,
   doc: z.object({
@@ -20,6 +30,8 @@ export const users = defineProjection({
     /** SHA-256 of the token by which the password can be reset; null for none. */
     resetTokenHash: z.string().nullable(),
     seats: z.array(z.object({ workspaceId: id, role })).readonly(),
+    /** The publishers whose portal the user may use while it is on. */
+    publishers: z.array(z.object({ workspaceId: id, publisherId: id })).readonly(),
   }),
   indexes: [{ resetTokenHash: 1 }],
   key: ({ data }) => data.userId,
@@ -30,6 +42,7 @@ export const users = defineProjection({
       passwordHash,
       resetTokenHash: null,
       seats: [],
+      publishers: [],
     }),
   },
   update: {
@@ -46,6 +59,14 @@ export const users = defineProjection({
     SeatRemoved: (doc, { data: { workspaceId } }) => ({
       ...doc,
       seats: doc.seats.filter((held) => held.workspaceId !== workspaceId),
+    }),
+    PublisherUserAdded(doc, { data: { workspaceId, publisher } }) {
+      const others = doc.publishers.filter(({ publisherId }) => publisherId !== publisher.id)
+      return { ...doc, publishers: [...others, { workspaceId, publisherId: publisher.id }] }
+    },
+    PublisherUserRemoved: (doc, { data: { publisher } }) => ({
+      ...doc,
+      publishers: doc.publishers.filter(({ publisherId }) => publisherId !== publisher.id),
     }),
   },
 })

@@ -13,12 +13,14 @@ import { id } from '../../src/kernel/wire.ts'
 export const numbers = defineProjection({
   name: 'numbers',
   // 2: the staff's list of requested releases, over all workspaces.
-  version: 2,
+  // 3: what the carrier does not deliver is found by an index.
+  version: 3,
   events: numberEvents,
   doc: trackingNumber.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [
     { workspaceId: 1, createdAt: -1 },
     { workspaceId: 1, status: 1, createdAt: -1 },
+    { workspaceId: 1, webhookStatus: 1 },
     { workspaceId: 1, campaignId: 1 },
     { workspaceId: 1, publisherId: 1 },
     { e164: 1 },

@@ -2,14 +2,13 @@ import { z } from 'zod'
 import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import { PAGE, PING } from '../../src/domain/shared/limits.ts'
-import { collectionOf } from '../../src/kernel/projection.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { instant, pageOf, pageQuery, skipOf } from '../../src/kernel/wire.ts'
+import { instant, pageOf, pageQuery } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readAll } from '../shared/documents.ts'
 import { pageResponse } from '../shared/listing.ts'
-import { inWindow, pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
+import { ledgerPage, readLedgerPage } from './ledger-page.ts'
+import { pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf, type PingRow, pingRow } from './ping-row.ts'
 
 /** The ping ledger: a page of publishers' pings, or of requests to bidders, newest first. */
@@ -28,15 +27,15 @@ export const listPings = defineQuery({
   async run({ views }: QueryPorts, { query, tenant, now }) {
     const selection = await selectPings(views, { query, tenant, now })
     if (isRefusal(selection)) return selection
-    const { direction, pageSize } = query
-    const filter = { ...selection.filter, atMs: inWindow(selection) }
-    const page = { filter, sort: { atMs: -1 }, skip: skipOf(query), limit: pageSize } as const
-    const rows: readonly PingRow[] =
-      direction === 'inbound'
-        ? (await readAll(views, pingLedger, page)).map(inboundRowOf)
-        : (await readAll(views, bidLedger, page)).map((doc) => outboundRowOf(doc, Date.parse(now)))
-    // After the page, so that the total includes its rows.
-    const total = await views.count(collectionOf(direction === 'inbound' ? pingLedger : bidLedger), filter)
-    return { ...pageResponse([...rows], query, total), direction, ...windowOf(selection) }
+    const { direction } = query
+    const page = ledgerPage(selection, query)
+    const window = { direction, ...windowOf(selection) }
+    if (direction === 'inbound') {
+      const { docs, total } = await readLedgerPage(views, pingLedger, page)
+      return { ...pageResponse<PingRow>(docs.map(inboundRowOf), query, total), ...window }
+    }
+    const { docs, total } = await readLedgerPage(views, bidLedger, page)
+    const rows = docs.map((doc) => outboundRowOf(doc, Date.parse(now)))
+    return { ...pageResponse<PingRow>(rows, query, total), ...window }
   },
 })

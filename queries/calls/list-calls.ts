@@ -4,11 +4,11 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readAll } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { listQuery, pageResponse } from '../shared/listing.ts'
 import { callFilters, selectCalls } from './call-filter.ts'
+import { readCallPage } from './call-page.ts'
 import { callRow, callRowOf } from './call-row.ts'
-import { callStats, callStatsOf } from './call-stats.ts'
+import { callStats } from './call-stats.ts'
 
 /** Sort fields of the document, other than the start; `billedCents` is the revenue. */
 const FIELDS: Readonly<Record<string, string>> = { talkSeconds: 'talkSeconds', billedCents: 'revenueCents' }
@@ -31,9 +31,7 @@ export const listCalls = defineQuery({
     if (isRefusal(selection)) return selection
     const { filter, ...window } = selection
     const sort = FIELDS[query.sort] ?? 'startedMs'
-    const docs = await readAll(views, callLog, { filter, ...pageOptions({ ...query, sort }) })
-    // After the page, so that the figures include its calls.
-    const stats = await callStatsOf(views, filter)
+    const { docs, stats } = await readCallPage(views, filter, { ...query, sort })
     return { ...pageResponse(docs.map(callRowOf), query, stats.count), stats, ...window }
   },
 })

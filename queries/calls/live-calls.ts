@@ -11,11 +11,9 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { readAll } from '../shared/documents.ts'
 import type { CallDoc } from './call-row.ts'
+import { liveFilter } from './live-figures.ts'
 
-const HOUR_MS = 3_600_000
 const TALKING = 'in_progress'
-/** Statuses on the live board (Document 2, calls in progress). */
-const ON_BOARD = ['routing', 'ringing', TALKING] as const
 
 /** A call in progress (Document 2, Live call row). */
 export const liveCallRow = z
@@ -89,12 +87,7 @@ export const liveCalls = defineQuery({
   headers: { 'cache-control': 'no-store' },
   reads: [callLog],
   async run({ views }: QueryPorts, { tenant, now }) {
-    const filter: Filter = {
-      workspaceId: tenant.workspaceId,
-      startedMs: { $gte: Date.parse(now) - LIVE_BOARD.hours * HOUR_MS },
-      liveCount: 1,
-      status: { $in: [...ON_BOARD] },
-    }
+    const filter = liveFilter(tenant.workspaceId, now)
     const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD.calls })
     const counts = await countLiveCalls(views, filter, rows)
     return {

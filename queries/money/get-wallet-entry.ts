@@ -6,7 +6,8 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
+import { walletFigures } from './wallet-figures.ts'
+import { entryShape, entryShapeOf } from './wallet-shape.ts'
 
 /** The entry of a reference with the current balance: the response of a credit. It has no route of its own. */
 export const getWalletEntry = defineQuery({

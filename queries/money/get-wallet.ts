@@ -7,7 +7,8 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
 import { timeWindowProblem } from '../shared/time-window.ts'
-import { entriesFilter, entryFilters, entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
+import { walletFigures } from './wallet-figures.ts'
+import { entriesFilter, entryFilters, entryShape, entryShapeOf } from './wallet-shape.ts'
 
 /** The wallet: balance, reservations, and a page of its entries, newest first. */
 export const getWallet = defineQuery({

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { walletEntries } from '../../projections/money/wallet-entries.ts'
-import { wallets } from '../../projections/money/wallets.ts'
 import { walletEntry } from '../../src/domain/money/wallet.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
-import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, readOne } from '../shared/documents.ts'
+import type { Filter } from '../../src/ports/read-store.ts'
+import type { DocOf } from '../shared/documents.ts'
 import { timeWindowFields, timeWindowFilter } from '../shared/time-window.ts'
 
 /** A wallet entry in a response. */
@@ -32,11 +31,4 @@ export const entriesQuery = z.object(entryFilters)
 /** The entries of a workspace that match a query; the window includes `from` and excludes `to`. */
 export function entriesFilter(workspaceId: string, { kind, from, to }: z.infer<typeof entriesQuery>): Filter {
   return { workspaceId, ...(kind && { kind }), ...timeWindowFilter({ from, to }) }
-}
-
-/** Balance and reservations of a workspace's wallet, in cents; zero before its first entry. */
-export async function walletFigures(views: ReadStore, workspaceId: string) {
-  const wallet = await readOne(views, wallets, workspaceId, workspaceId)
-  const reservedCents = (wallet?.reservations ?? []).reduce((sum, { amountCents }) => sum + amountCents, 0)
-  return { balanceCents: wallet?.balanceCents ?? 0, reservedCents }
 }

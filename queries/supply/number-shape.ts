@@ -10,9 +10,9 @@ import { DAY_MS } from '../../src/domain/shared/time.ts'
 import { trackingNumber } from '../../src/domain/supply/number.ts'
 import { isBilled } from '../../src/domain/supply/renewal.ts'
 import type { WithId } from '../../src/kernel/document.ts'
-import type { QueryContext } from '../../src/kernel/query.ts'
+import type { QueryContext, Tenant } from '../../src/kernel/query.ts'
 import { instant } from '../../src/kernel/wire.ts'
-import type { ReadStore } from '../../src/ports/read-store.ts'
+import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { countBy, type DocOf, readAll, readReferenced } from '../shared/documents.ts'
 import { nameReference, statusReference } from '../shared/reference.ts'
 
@@ -33,17 +33,20 @@ export const numberShape = trackingNumber
   })
   .meta({ id: 'TrackingNumber' })
 
-function recentCalls(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
+/** The calls that a requester may know of: on the portal those of the publisher, for a number may have been another's. */
+const knownCalls = ({ workspaceId, publisherId }: Tenant): Filter => ({ workspaceId, 'publisher.id': publisherId })
+
+function recentCalls(views: ReadStore, tenant: Tenant, ids: readonly string[], now: string) {
   const startedMs = { $gte: Date.parse(now) - CALL_DAYS * DAY_MS }
-  const filter = { workspaceId, startedMs, numberId: { $in: ids } }
+  const filter = { ...knownCalls(tenant), startedMs, numberId: { $in: ids } }
   return countBy(views, callLog, filter, 'numberId')
 }
 
 /** When each number last took a call, from its newest row of the call log. */
-async function lastCalls(views: ReadStore, workspaceId: string, ids: readonly string[]) {
+async function lastCalls(views: ReadStore, tenant: Tenant, ids: readonly string[]) {
   const newest = await Promise.all(
     ids.map((numberId) =>
-      readAll(views, callLog, { filter: { workspaceId, numberId }, sort: { startedMs: -1 }, limit: 1 }),
+      readAll(views, callLog, { filter: { ...knownCalls(tenant), numberId }, sort: { startedMs: -1 }, limit: 1 }),
     ),
   )
   const times = new Map(ids.map((id, n) => [id, newest[n]?.[0]?.startedMs]))
@@ -56,7 +59,7 @@ async function lastCalls(views: ReadStore, workspaceId: string, ids: readonly st
 /** Numbers with their attribution and activity. */
 export async function numberShapes(
   views: ReadStore,
-  { tenant: { workspaceId }, now }: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  { tenant, now }: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
   docs: readonly WithId<DocOf<typeof numbers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
@@ -65,8 +68,8 @@ export async function numberShapes(
     readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
     readReferenced(views, publishers, docs, ({ publisherId }) => publisherId),
     readReferenced(views, pools, docs, ({ poolId }) => poolId),
-    recentCalls(views, workspaceId, ids, now),
-    lastCalls(views, workspaceId, ids),
+    recentCalls(views, tenant, ids, now),
+    lastCalls(views, tenant, ids),
   ])
   return docs.map(
     ({ workspaceId: _workspace, createdAt: _created, campaignId, publisherId, poolId, renewsAt, ...record }) => {

@@ -52,7 +52,7 @@ export function createAuthenticator(
 ): Authenticator {
   return async (
     { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false, feature },
-    { bearer, agencyId, ip },
+    { bearer, agencyId, publisherId, ip },
   ) => {
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
     if (surface !== 'sign-in' && isAnonymous(surface)) return anonymous(ip)
@@ -60,7 +60,7 @@ export function createAuthenticator(
     const hash = bearer === null ? null : secretHash(bearer)
     if (surface === 'sign-in') return hash === null ? anonymous(ip) : withUncheckedSession(anonymous(ip), hash)
     const credential = hash === null ? null : await store.credential(surface === 'rest' ? 'key' : 'session', hash)
-    const request = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
+    const request = { secretHash: hash, agencyId, publisherId, ip, now: new Date(clock.now()).toISOString() }
     if (hash !== null && isSessionOpen(credential, request.now)) onSession(credential, hash, request.now)
     if (surface === 'account') {
       return isSessionOpen(credential, request.now)
@@ -78,7 +78,7 @@ export function createAuthenticator(
       request,
     )
     if (refusal) return rejectionOf(refusal, credential, surface)
-    const tenant = { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' }
+    const tenant = { ...identified, timezone: workspace?.timezone ?? 'UTC' }
     return principalOf(credential, surface, tenant, hash)
   }
 }

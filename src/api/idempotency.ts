@@ -110,8 +110,9 @@ export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: Idempo
     run(request) {
       const { idempotencyKey, principal, params, query, body } = request
       if (idempotencyKey === null) return route.run(request)
-      const workspaceId = principal.tenant?.workspaceId ?? ''
-      const requestHash = digest(route.method, route.path, workspaceId, JSON.stringify([params, query, body]))
+      const { workspaceId = '', publisherId } = principal.tenant ?? {}
+      const place = publisherId === undefined ? [workspaceId] : [workspaceId, publisherId]
+      const requestHash = digest(route.method, route.path, ...place, JSON.stringify([params, query, body]))
       return firstOutcome(entryKey(principal, idempotencyKey), requestHash, request)
     },
   }

@@ -13,7 +13,7 @@ export function createSessionCheck(store: CredentialStore, clock: Clock): Sessio
     if (tenant === null || sessionHash === null) return false
     const session = await store.credential('session', sessionHash)
     const now = new Date(clock.now()).toISOString()
-    const request = { secretHash: sessionHash, agencyId: tenant.workspaceId, ip: '', now }
+    const request = { secretHash: sessionHash, agencyId: tenant.workspaceId, publisherId: null, ip: '', now }
     if (session === null || isRefusal(identify('console', session, request))) return false
     const requirement = { surface: 'console', scope: null, write: false } as const
     return authorize(requirement, session, await store.workspace(tenant.workspaceId), request) === null

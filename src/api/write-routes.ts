@@ -20,8 +20,10 @@ import { exportPings } from './writes/pings-export.ts'
 import { pingWrites } from './writes/pings-void.ts'
 import { platformKeyWrites } from './writes/platform-keys.ts'
 import { poolWrites } from './writes/pools.ts'
+import { rotatePortalKey } from './writes/portal-keys.ts'
 import { projectionRebuilds } from './writes/projection-rebuilds.ts'
 import { publisherKeyWrites } from './writes/publisher-keys.ts'
+import { publisherUserWrites } from './writes/publisher-users.ts'
 import { publisherWrites } from './writes/publishers.ts'
 import { routeWrites } from './writes/routes.ts'
 import { targetWrites } from './writes/targets.ts'
@@ -65,6 +67,8 @@ const writes: readonly Write[] = [
   ...deliveryWrites,
   ...publisherKeyWrites,
   ...publisherWrites,
+  ...publisherUserWrites,
+  rotatePortalKey,
   ...campaignRestrictions,
   ...routeWrites,
   ...targetWrites,

@@ -5,9 +5,19 @@ import type { Refusal } from './refusal.ts'
 
 /**
  * The surfaces of the platform (Document 1, "Surfaces"; Supplement §2). `account` is a signed-in user's own, in no
- * workspace; `sign-in` and `public` take no credential, `carrier` no other than a signature of the body, and `rtb` publishers' keys.
+ * workspace; `portal` is that of a publisher's user; `sign-in` and `public` take no credential, `carrier` no other than a signature of the body, and `rtb` publishers' keys.
  */
-export type Surface = 'rest' | 'console' | 'account' | 'sign-in' | 'operator' | 'sandbox' | 'carrier' | 'public' | 'rtb'
+export type Surface =
+  | 'rest'
+  | 'console'
+  | 'portal'
+  | 'account'
+  | 'sign-in'
+  | 'operator'
+  | 'sandbox'
+  | 'carrier'
+  | 'public'
+  | 'rtb'
 
 /** Where a query or a command is served. */
 export interface Mount {
@@ -27,6 +37,8 @@ export type Feature = 'callTracking' | 'apiAccess' | 'webhooks' | 'asOf'
 export interface Tenant {
   readonly workspaceId: string
   readonly timezone: string
+  /** On the portal: the publisher whose user asks. Everything that is answered there is that publisher's. */
+  readonly publisherId?: string
 }
 
 /** What a query runs with. */

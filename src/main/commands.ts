@@ -1,4 +1,5 @@
 import { acceptInvitation } from '../../commands/access/accept-invitation.ts'
+import { acceptPublisherInvitation } from '../../commands/access/accept-publisher-invitation.ts'
 import { changeApiKey } from '../../commands/access/change-api-key.ts'
 import { changePassword } from '../../commands/access/change-password.ts'
 import { changePlan } from '../../commands/access/change-plan.ts'
@@ -11,13 +12,16 @@ import { createWorkspace } from '../../commands/access/create-workspace.ts'
 import { extendSession } from '../../commands/access/extend-session.ts'
 import { grantSeat } from '../../commands/access/grant-seat.ts'
 import { invitePerson } from '../../commands/access/invite-person.ts'
+import { invitePublisherUser } from '../../commands/access/invite-publisher-user.ts'
 import { openWorkspace } from '../../commands/access/open-workspace.ts'
 import { registerUser } from '../../commands/access/register-user.ts'
+import { removePublisherUser } from '../../commands/access/remove-publisher-user.ts'
 import { removeSeat } from '../../commands/access/remove-seat.ts'
 import { requestPasswordReset } from '../../commands/access/request-password-reset.ts'
 import { resetPassword } from '../../commands/access/reset-password.ts'
 import { revokeApiKey } from '../../commands/access/revoke-api-key.ts'
 import { revokeInvitation } from '../../commands/access/revoke-invitation.ts'
+import { revokePublisherInvitation } from '../../commands/access/revoke-publisher-invitation.ts'
 import { rotateApiKey } from '../../commands/access/rotate-api-key.ts'
 import { signIn } from '../../commands/access/sign-in.ts'
 import { signOut } from '../../commands/access/sign-out.ts'
@@ -127,6 +131,7 @@ import type { AnyPrecondition } from '../kernel/precondition.ts'
 /** Every command. */
 export const commands: readonly AnyCommand[] = [
   acceptInvitation,
+  acceptPublisherInvitation,
   changeApiKey,
   changePassword,
   changePlan,
@@ -139,13 +144,16 @@ export const commands: readonly AnyCommand[] = [
   extendSession,
   grantSeat,
   invitePerson,
+  invitePublisherUser,
   openWorkspace,
   registerUser,
+  removePublisherUser,
   removeSeat,
   requestPasswordReset,
   resetPassword,
   revokeApiKey,
   revokeInvitation,
+  revokePublisherInvitation,
   rotateApiKey,
   signIn,
   signOut,

@@ -1,5 +1,6 @@
 import { apiKeys } from '../../projections/access/api-keys.ts'
 import { credentials } from '../../projections/access/credentials.ts'
+import { publisherUsers } from '../../projections/access/publisher-users.ts'
 import { seats } from '../../projections/access/seats.ts'
 import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
@@ -45,11 +46,14 @@ import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { getAdministeredWorkspace } from '../../queries/access/get-administered-workspace.ts'
 import { getApiKey } from '../../queries/access/get-api-key.ts'
 import { getInvitation } from '../../queries/access/get-invitation.ts'
+import { getPortalSession } from '../../queries/access/get-portal-session.ts'
+import { getPublisherInvitation } from '../../queries/access/get-publisher-invitation.ts'
 import { getSession } from '../../queries/access/get-session.ts'
 import { getUser } from '../../queries/access/get-user.ts'
 import { getWorkspace } from '../../queries/access/get-workspace.ts'
 import { listApiKeyRequests } from '../../queries/access/list-api-key-requests.ts'
 import { listApiKeys } from '../../queries/access/list-api-keys.ts'
+import { listPublisherUsers } from '../../queries/access/list-publisher-users.ts'
 import { listUsers } from '../../queries/access/list-users.ts'
 import { listWorkspaces } from '../../queries/access/list-workspaces.ts'
 import { listActivity } from '../../queries/activity/list-activity.ts'
@@ -57,9 +61,13 @@ import { verifyActivity } from '../../queries/activity/verify-activity.ts'
 import { getBid } from '../../queries/auctions/get-bid.ts'
 import { getPing } from '../../queries/auctions/get-ping.ts'
 import { listPings } from '../../queries/auctions/list-pings.ts'
+import { listPortalPings } from '../../queries/auctions/list-portal-pings.ts'
 import { pingSummary } from '../../queries/auctions/ping-summary.ts'
 import { getCall } from '../../queries/calls/get-call.ts'
+import { getPortalCall } from '../../queries/calls/get-portal-call.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
+import { listPortalCalls } from '../../queries/calls/list-portal-calls.ts'
+import { listPortalPayouts } from '../../queries/calls/list-portal-payouts.ts'
 import { liveCalls } from '../../queries/calls/live-calls.ts'
 import { getCampaign } from '../../queries/campaigns/get-campaign.ts'
 import { getRoute } from '../../queries/campaigns/get-route.ts'
@@ -80,11 +88,13 @@ import { listTargets } from '../../queries/demand/list-targets.ts'
 import { listLeases } from '../../queries/insertion/list-leases.ts'
 import { getWallet } from '../../queries/money/get-wallet.ts'
 import { getWalletEntry } from '../../queries/money/get-wallet-entry.ts'
+import { getOverview } from '../../queries/reporting/get-overview.ts'
 import { listBlockedCallers } from '../../queries/routing/list-blocked-callers.ts'
 import { getLane } from '../../queries/supply/get-lane.ts'
 import { getNumber } from '../../queries/supply/get-number.ts'
 import { getNumberOrder } from '../../queries/supply/get-number-order.ts'
 import { getPool } from '../../queries/supply/get-pool.ts'
+import { getPortalKey } from '../../queries/supply/get-portal-key.ts'
 import { getPublisher } from '../../queries/supply/get-publisher.ts'
 import { getRoutingKey } from '../../queries/supply/get-routing-key.ts'
 import { listAdministeredNumberOrders } from '../../queries/supply/list-administered-number-orders.ts'
@@ -93,6 +103,8 @@ import { listLanes } from '../../queries/supply/list-lanes.ts'
 import { listNumberOrders } from '../../queries/supply/list-number-orders.ts'
 import { listNumbers } from '../../queries/supply/list-numbers.ts'
 import { listPools } from '../../queries/supply/list-pools.ts'
+import { listPortalLanes } from '../../queries/supply/list-portal-lanes.ts'
+import { listPortalNumbers } from '../../queries/supply/list-portal-numbers.ts'
 import { listPublishers } from '../../queries/supply/list-publishers.ts'
 import { platform } from '../domain/access/platform.ts'
 import { user } from '../domain/access/user.ts'
@@ -156,6 +168,7 @@ export const projections: readonly AnyProjection[] = [
   revisions,
   routes,
   publisherCredentials,
+  publisherUsers,
   routingKeys,
   seats,
   sessions,
@@ -190,11 +203,16 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   getLane,
   getNumber,
   getNumberOrder,
+  getOverview,
   getPing,
   getPool,
+  getPortalCall,
+  getPortalKey,
   getPublisher,
   getRoutingKey,
   getRoute,
+  getPortalSession,
+  getPublisherInvitation,
   getSession,
   getTarget,
   getDelivery,
@@ -218,10 +236,16 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listNumberOrders,
   listNumbers,
   listPings,
+  listPortalCalls,
+  listPortalLanes,
+  listPortalNumbers,
+  listPortalPayouts,
+  listPortalPings,
   listPublishers,
   listPools,
   listRoutes,
   listTargets,
+  listPublisherUsers,
   listUsers,
   getAdministeredWorkspace,
   listAdministeredNumberOrders,

@@ -53,7 +53,14 @@ export interface AccessRequirement {
  */
 export type Authenticator = (
   requirement: AccessRequirement,
-  request: { readonly bearer: string | null; readonly agencyId: string | null; readonly ip: string },
+  request: {
+    readonly bearer: string | null
+    /** The workspace that the request names, on the console. */
+    readonly agencyId: string | null
+    /** The publisher that the request names, on the portal. */
+    readonly publisherId: string | null
+    readonly ip: string
+  },
 ) => Promise<Principal | AuthRejection>
 
 /** A request that has passed its checks, parsed. */

@@ -29,17 +29,17 @@ export const fail = (error: Error): never => {
   throw error
 }
 
-/** Serves a list over HTTP as the product does: edge, credential, query thread, read store. */
+/** Serves lists over HTTP as the product does: edge, credential, query thread, read store. */
 export async function servePages(
   directory: string,
   owner: string,
   access: Pick<ReadSide, 'credentials'>,
-  list: AnyQuery<QueryPorts>,
+  ...lists: readonly AnyQuery<QueryPorts>[]
 ) {
   const start = { ...storesIn(directory), owner, polls: false }
   const thread = await startThread<PageCalls>(new URL('./page-thread.ts', import.meta.url), start, {}, fail)
   const runner = withSingleFlight({ run: (asked) => thread.calls.ask(asked) })
-  const served = await serve(access, queryRoutes([list], runner, clock))
+  const served = await serve(access, queryRoutes(lists, runner, clock))
   return {
     baseUrl: served.baseUrl,
     async close(): Promise<void> {

@@ -1,4 +1,8 @@
 import { listPings } from '../../queries/auctions/list-pings.ts'
+import { listCalls } from '../../queries/calls/list-calls.ts'
+import { listTargets } from '../../queries/demand/list-targets.ts'
+import { getOverview } from '../../queries/reporting/get-overview.ts'
+import { listNumbers } from '../../queries/supply/list-numbers.ts'
 import { openLocalFiles } from '../../src/adapters/files/local-files.ts'
 import { joinThread } from '../../src/main/read-side/threads.ts'
 import { columns, projections } from '../../src/main/registry.ts'
@@ -18,7 +22,7 @@ const store = await openReadStore(start.readStoreUrl)
 const parts = { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random }
 const views = withExpiredHidden(withActiveBuilds(withColumns(store, parts), clock), projections, clock)
 const runner = createQueryRunner({
-  queries: [callPage, listPings, deliveryPage],
+  queries: [callPage, listPings, deliveryPage, getOverview, listCalls, listNumbers, listTargets],
   ports: queryPorts(views),
   positions: createCheckpointTracker(clock),
 })

@@ -16,9 +16,10 @@ function listedParameters({ query }: ApiRoute): ReadonlySet<string> | null {
   return query instanceof z.ZodObject ? new Set(Object.keys(query.shape)) : null
 }
 
-/** Whether `agencyId` chooses the workspace of a request: only a session in a workspace has several to choose from. */
-function readsAgencyId({ tenant, sessionHash }: Principal): boolean {
-  return tenant !== null && sessionHash !== undefined
+/** The parameter that chooses what a request acts in; null for none: only a session in a workspace has several to choose from. */
+function choosingParameter({ tenant, sessionHash }: Principal): 'agencyId' | 'publisherId' | null {
+  if (tenant === null || sessionHash === undefined) return null
+  return tenant.publisherId === undefined ? 'agencyId' : 'publisherId'
 }
 
 /** The names of the parameters that are not read, for the response header, percent-encoded; null where there are none. */
@@ -35,8 +36,10 @@ function nameIgnored(query: unknown, isRead: (name: string) => boolean): string 
 /** Creates the reader of an API route's unknown query parameters, which are ignored (Supplement 1.2). */
 export function createIgnoredParameters(route: ApiRoute): (query: unknown, principal: Principal) => string | null {
   const listed = listedParameters(route)
-  return (query, principal) =>
-    listed && nameIgnored(query, (name) => listed.has(name) || (name === 'agencyId' && readsAgencyId(principal)))
+  return (query, principal) => {
+    const choosing = choosingParameter(principal)
+    return listed && nameIgnored(query, (name) => listed.has(name) || name === choosing)
+  }
 }
 
 /** Names the ignored parameters of the other routes: the pages, the documents, the probes. */

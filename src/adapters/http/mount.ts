@@ -48,8 +48,9 @@ export interface MountContext {
   readonly onThrown: (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 }
 
-function agencyIdOf({ query }: FastifyRequest): string | null {
-  const named = query instanceof Object ? Reflect.get(query, 'agencyId') : undefined
+/** A text in the query string; null for none. */
+function queryText({ query }: FastifyRequest, name: string): string | null {
+  const named = query instanceof Object ? Reflect.get(query, name) : undefined
   return typeof named === 'string' ? named : null
 }
 
@@ -58,7 +59,12 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter, new
   const limit = createRateCheck(limiter)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const bearer = bearerOf(request.headers.authorization)
-    const credentials = { bearer, agencyId: agencyIdOf(request), ip: remoteAddressOf(request) }
+    const credentials = {
+      bearer,
+      agencyId: queryText(request, 'agencyId'),
+      publisherId: queryText(request, 'publisherId'),
+      ip: remoteAddressOf(request),
+    }
     const principal = await authenticate(route, credentials)
     const refused = isRefusal(principal)
     request.caller = refused ? (principal.client ?? null) : principal

@@ -140,6 +140,7 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
     'plan-upgrade-required',
     'rate-limited',
   ],
+  portal: ['unauthorized', 'forbidden', 'publisher-not-found', 'bad-request', 'subscription-inactive', 'rate-limited'],
   sandbox: ['unauthorized', 'forbidden', 'not-found', 'bad-request'],
   account: ['unauthorized', 'rate-limited'],
   'sign-in': ['rate-limited'],
@@ -160,6 +161,7 @@ export function wireOf(refused: string): WireRefusal {
 const credentialNames: Readonly<Record<Mount['surface'], readonly string[]>> = {
   rest: ['an API key'],
   console: ['a console session'],
+  portal: ["a session of a publisher's user"],
   sandbox: ['a console session'],
   account: ['a console session'],
   operator: ['the operator token'],

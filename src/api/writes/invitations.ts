@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { acceptInvitation } from '../../../commands/access/accept-invitation.ts'
+import { acceptPublisherInvitation } from '../../../commands/access/accept-publisher-invitation.ts'
 import { invitePerson } from '../../../commands/access/invite-person.ts'
 import { registerUser } from '../../../commands/access/register-user.ts'
 import { revokeInvitation } from '../../../commands/access/revoke-invitation.ts'
+import { publisherUsers } from '../../../projections/access/publisher-users.ts'
 import { seats } from '../../../projections/access/seats.ts'
 import { sessions } from '../../../projections/access/sessions.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
 import { getInvitation } from '../../../queries/access/get-invitation.ts'
 import { sessionShape } from '../../../queries/access/get-session.ts'
 import { invitationShape } from '../../../queries/access/user-shape.ts'
-import { type DocOf, readAll, readMany } from '../../../queries/shared/documents.ts'
+import { readAll, readMany } from '../../../queries/shared/documents.ts'
 import { INVITATION_PREFIX, isOpen } from '../../domain/access/invitation.ts'
 import { role } from '../../domain/access/seat.ts'
 import { email, newPassword, submittedPassword, user, userIdOf } from '../../domain/access/user.ts'
@@ -70,7 +72,29 @@ const revoke = defineWrite({
   respond: ({ params }) => ({ deleted: params.id }),
 })
 
-type Invited = DocOf<typeof seats> & { readonly id: string }
+/** An invitation to a seat, or to the portal of a publisher. */
+interface Invited {
+  readonly invitationId: string
+  readonly workspaceId: string
+  readonly email: string
+  readonly name: string
+  readonly accept: typeof acceptInvitation | typeof acceptPublisherInvitation
+}
+
+/** The open invitation of a token; null for none. */
+async function findInvitation(
+  { views }: WriteContext['tools'],
+  tokenHash: string,
+  now: string,
+): Promise<Invited | null> {
+  const page = { filter: { tokenHash }, limit: 1 }
+  const [[seat], [portal]] = await Promise.all([readAll(views, seats, page), readAll(views, publisherUsers, page)])
+  const found = seat ?? portal
+  if (!found || !isOpen({ expiresAt: found.openUntil }, now)) return null
+  const { userId: invitationId, workspaceId, email, name } = found
+  return { invitationId, workspaceId, email, name, accept: seat ? acceptInvitation : acceptPublisherInvitation }
+}
+
 interface Acceptance {
   readonly token: string
   readonly password?: string | undefined
@@ -92,8 +116,9 @@ async function register(context: WriteContext, invited: Invited, { password, nam
   const registered = await context.execute(registerUser, { ...person, passwordHash })
   if (!isRefusal(registered)) return { ...person, id, passwordHash }
   const { writer } = context.tools
-  const { invitations } = await writer.stateOf(workspace, invited.workspaceId)
-  if (!invitations.has(invited.userId)) return refuse('invitation-not-found')
+  const { invitations, publisherInvitations } = await writer.stateOf(workspace, invited.workspaceId)
+  const { invitationId } = invited
+  if (!invitations.has(invitationId) && !publisherInvitations.has(invitationId)) return refuse('invitation-not-found')
   const { user: other } = await writer.stateOf(user, id)
   return other ? prove(context, { ...other, id }, { token: '', password }) : registered
 }
@@ -136,16 +161,16 @@ const accept = defineWriteRoute({
   async run(context) {
     const { body, tools, execute, setTenant, setActor, now } = context
     const tokenHash = secretHash(body.token)
-    const [invited] = await readAll(tools.views, seats, { filter: { tokenHash }, limit: 1 })
-    if (!invited || !isOpen({ expiresAt: invited.openUntil }, now)) return refuse('invitation-not-found')
+    const invited = await findInvitation(tools, tokenHash, now)
+    if (!invited) return refuse('invitation-not-found')
     const { workspaceId } = invited
     const timezone = (await readMany(tools.views, workspaces, [workspaceId])).get(workspaceId)?.timezone ?? 'UTC'
     setTenant({ workspaceId, timezone })
     const person = await proveOrRegister(context, invited, body)
     if (isRefusal(person)) return person
     setActor({ type: 'user', id: person.id, name: person.name }, null)
-    const accepted = await execute(acceptInvitation, {
-      invitationId: invited.userId,
+    const accepted = await execute(invited.accept, {
+      invitationId: invited.invitationId,
       tokenHash,
       person: { email: person.email, name: person.name },
     })

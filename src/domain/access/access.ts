@@ -28,7 +28,7 @@ export const keyCredential = z
   .readonly()
 export type KeyCredential = z.output<typeof keyCredential>
 
-/** A stored session of a user. A seat with the role `member` gives no access. */
+/** A stored session of a user. A seat with the role `member` gives no access; `publishers` are those whose portal is on. */
 export const sessionCredential = z
   .object({
     kind: z.literal('session'),
@@ -37,6 +37,7 @@ export const sessionCredential = z
     email: z.string(),
     expiresAt: instant,
     seats: z.array(z.object({ agencyId: id, role }).readonly()).readonly(),
+    publishers: z.array(z.object({ agencyId: id, publisherId: id }).readonly()).readonly(),
   })
   .readonly()
 export type SessionCredential = z.output<typeof sessionCredential>
@@ -76,6 +77,8 @@ export interface RequestCredentials {
   readonly secretHash: string | null
   /** The workspace that the request names, on the console. */
   readonly agencyId: string | null
+  /** The publisher that the request names, on the portal. */
+  readonly publisherId: string | null
   readonly ip: string
   /** ISO 8601, UTC, milliseconds. */
   readonly now: string
@@ -90,13 +93,15 @@ export type AccessRefusal = Refusal<
   | 'forbidden'
   | 'bad-request'
   | 'not-found'
+  | 'publisher-not-found'
   | 'subscription-inactive'
   | 'plan-upgrade-required'
   | 'insufficient-scope'
   | 'ip-not-allowed'
 >
 
-type Identification = { readonly workspaceId: string } | AccessRefusal
+/** What a request acts in: a workspace and, on the portal, one publisher of it. */
+type Identification = { readonly workspaceId: string; readonly publisherId?: string } | AccessRefusal
 
 function isKeyValid(key: KeyCredential, { secretHash, now }: RequestCredentials): boolean {
   if (key.status === 'revoked') return false
@@ -129,9 +134,32 @@ function identifyUser(credential: Credential | null, request: RequestCredentials
   )
 }
 
+/** The same answer for a publisher of others, one whose portal is off, and none at all. */
+const publisherNotFound = refuse('publisher-not-found')
+
+function identifyPublisherUser(credential: Credential | null, request: RequestCredentials): Identification {
+  if (!isSessionOpen(credential, request.now)) return refuse('unauthorized')
+  const { publishers } = credential
+  const placeOf = ({ agencyId, publisherId }: (typeof publishers)[number]) => ({ workspaceId: agencyId, publisherId })
+  if (request.publisherId !== null) {
+    const named = request.publisherId.toLowerCase()
+    const found = publishers.find(({ publisherId }) => publisherId === named)
+    return found ? placeOf(found) : publisherNotFound
+  }
+  const [only, ...others] = publishers
+  if (!only) return refuse('forbidden', null, 'You are a user of no publisher whose portal is on.')
+  if (others.length === 0) return placeOf(only)
+  return refuse(
+    'bad-request',
+    { publisherId: 'must name one of your publishers' },
+    'You are a user of several publishers. Name one of them with publisherId.',
+  )
+}
+
 const identifyBySurface = {
   rest: identifyKey,
   console: identifyUser,
+  portal: identifyPublisherUser,
   sandbox: identifyUser,
 } as const
 
@@ -198,11 +226,25 @@ const checkOwnership: Check = ({ ownerOnly = false }, credential, { id }) =>
 /** Any other workspace has no sandbox routes: a simulated call would earn real money. */
 const checkSandbox: Check = (_route, _credential, { sandbox }) => (sandbox ? null : refuse('not-found'))
 
+/** A publisher is not told about the subscription and the plan of the workspace. */
+const checkPortalSubscription: Check = (...request) =>
+  checkSubscription(...request) && refuse('subscription-inactive', null, 'The network does not take changes now.')
+const checkPortalFeature: Check = (...request) => checkFeature('callTracking')(...request) && publisherNotFound
+
 /** The checks of each surface, in order. A sandbox call simulates the carrier, so a lapsed workspace can still miss a call. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
   console: [onWrites(checkSubscription), checkFeature('callTracking'), checkRouteFeature, checkOwnership],
+  portal: [onWrites(checkPortalSubscription), checkPortalFeature],
   sandbox: [checkSandbox],
+}
+
+/** The refusal where the workspace of a credential does not exist. */
+const MISSING_WORKSPACE: Readonly<Record<GuardedSurface, AccessRefusal>> = {
+  rest: refuse('workspace-required'),
+  console: workspaceNotFound,
+  portal: publisherNotFound,
+  sandbox: workspaceNotFound,
 }
 
 /**
@@ -215,7 +257,7 @@ export function authorize(
   workspace: WorkspaceAccess | null,
   request: RequestCredentials,
 ): AccessRefusal | null {
-  if (workspace === null) return route.surface === 'rest' ? refuse('workspace-required') : workspaceNotFound
+  if (workspace === null) return MISSING_WORKSPACE[route.surface]
   for (const check of checks[route.surface]) {
     const refusal = check(route, credential, workspace, request)
     if (refusal) return refusal

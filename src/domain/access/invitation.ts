@@ -19,6 +19,14 @@ export const invitation = z.object({
 })
 export type Invitation = Readonly<z.infer<typeof invitation>>
 
+/** The acceptance of an invitation by a person who has proved to own the invited account. */
+export const acceptance = z.object({
+  invitationId: id,
+  tokenHash: sha256,
+  /** The account that accepts. */
+  person: z.object({ email, name: nameSchema(NAME.user) }),
+})
+
 /** The person whom an invitation names, once it is over. */
 const invitee = { workspaceId: id, invitationId: id, email: z.string(), name: z.string(), role }
 

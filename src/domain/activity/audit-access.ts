@@ -1,6 +1,7 @@
 import { workspaceIdOf } from '../../kernel/entity.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
 import type { invitationEvents } from '../access/invitation.ts'
+import type { publisherUserEvents } from '../access/publisher-user.ts'
 import type { seatEvents } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { activityEvents } from './activity.ts'
@@ -42,6 +43,7 @@ const EXPORTED = {
 type AccessEvents = typeof tenantEvents &
   typeof seatEvents &
   typeof invitationEvents &
+  typeof publisherUserEvents &
   typeof apiKeyEvents &
   typeof activityEvents
 
@@ -98,6 +100,35 @@ export const accessAudit: AuditFormatters<AccessEvents> = {
     auditEntry(invitation(invitationId, name), 'revoked', 'medium', 'was revoked.'),
   InvitationAccepted: ({ data: { invitationId, name } }) =>
     auditEntry(invitation(invitationId, name), 'accepted', 'high', 'was accepted.'),
+
+  PublisherUserInvited: ({ data: { publisher, invitation: made } }) =>
+    auditEntry(
+      invitation(made.id, made.name),
+      'created',
+      'high',
+      `to the portal of ${publisher.name} was made.`,
+      changesBetween(null, { email: made.email, publisher: publisher.name, expiresAt: made.expiresAt }),
+    ),
+  PublisherInvitationRevoked: ({ data: { invitationId, name } }) =>
+    auditEntry(invitation(invitationId, name), 'revoked', 'medium', 'was revoked.'),
+  PublisherInvitationAccepted: ({ data: { invitationId, name } }) =>
+    auditEntry(invitation(invitationId, name), 'accepted', 'high', 'was accepted.'),
+  PublisherUserAdded: ({ data: { publisher, userId, name, email } }) =>
+    auditEntry(
+      user(userId, name || email),
+      'portal_granted',
+      'high',
+      `was given the portal of ${publisher.name}.`,
+      changesBetween(null, { email, publisher: publisher.name }),
+    ),
+  PublisherUserRemoved: ({ data: { publisher, userId, name } }) =>
+    auditEntry(
+      user(userId, name),
+      'portal_removed',
+      'high',
+      `lost the portal of ${publisher.name}.`,
+      changesBetween({ publisher: publisher.name }, null),
+    ),
 
   ApiKeyCreated: ({ data: { apiKey: made } }) => created(apiKey(made.id, made.name), 'created', 'high', made),
   ApiKeyChanged: ({ data: { apiKeyId, name, before, after } }) =>

@@ -5,6 +5,7 @@ import { definePrecondition } from '../../kernel/precondition.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
 import type { invitationEvents } from '../access/invitation.ts'
+import type { publisherUserEvents } from '../access/publisher-user.ts'
 import { type seatEvents, seatId } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { campaignEvents } from '../campaigns/campaign.ts'
@@ -24,6 +25,7 @@ import type { routingKeyEvents } from '../supply/routing-key.ts'
 type RecordEvents = typeof tenantEvents &
   typeof seatEvents &
   typeof invitationEvents &
+  typeof publisherUserEvents &
   typeof buyerEvents &
   typeof publisherEvents &
   typeof laneEvents &
@@ -66,6 +68,12 @@ const records = matchEvent<RecordEvents, string | readonly string[]>({
   PersonInvited: () => [],
   InvitationRevoked: () => [],
   InvitationAccepted: () => [],
+  // People of a publisher are none of its configuration.
+  PublisherUserInvited: () => [],
+  PublisherInvitationRevoked: () => [],
+  PublisherInvitationAccepted: () => [],
+  PublisherUserAdded: () => [],
+  PublisherUserRemoved: () => [],
   BuyerCreated: ({ data: { buyer } }) => buyer.id,
   BuyerChanged: ({ data: { buyerId } }) => buyerId,
   BuyerStatusChanged: ({ data: { buyerId } }) => buyerId,

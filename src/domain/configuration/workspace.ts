@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { defineEntity, withEvolveStep } from '../../kernel/entity.ts'
 import { type ApiKeys, apiKeyEvents, evolveApiKeys } from '../access/api-key.ts'
 import { evolveInvitations, type Invitations, invitationEvents } from '../access/invitation.ts'
+import { evolvePublisherUsers, type PublisherUsers, publisherUserEvents } from '../access/publisher-user.ts'
 import { evolveSeats, type Seats, seatEvents } from '../access/seat.ts'
 import { evolveTenants, type Tenants, tenantEvents } from '../access/tenant.ts'
 import { type Campaigns, campaignEvents, evolveCampaigns } from '../campaigns/campaign.ts'
@@ -24,6 +25,7 @@ export interface WorkspaceState
   extends Tenants,
     Seats,
     Invitations,
+    PublisherUsers,
     Buyers,
     Lanes,
     Campaigns,
@@ -40,6 +42,8 @@ const initial: WorkspaceState = {
   workspace: null,
   seats: PersistentMap(),
   invitations: PersistentMap(),
+  publisherUsers: PersistentMap(),
+  publisherInvitations: PersistentMap(),
   buyers: PersistentMap(),
   publishers: PersistentMap(),
   lanes: PersistentMap(),
@@ -64,6 +68,7 @@ const events = {
   ...tenantEvents,
   ...seatEvents,
   ...invitationEvents,
+  ...publisherUserEvents,
   ...buyerEvents,
   ...publisherEvents,
   ...laneEvents,
@@ -83,6 +88,7 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
   ...evolveTenants,
   ...evolveSeats,
   ...evolveInvitations,
+  ...evolvePublisherUsers,
   ...evolveBuyers,
   ...evolvePublishers,
   ...evolveLanes,
@@ -100,7 +106,7 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
 /** The configuration of a workspace, stream `workspace-<pp>-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
-  version: 6,
+  version: 7,
   longLived: true,
   deduplicatesCommands: true,
   events,

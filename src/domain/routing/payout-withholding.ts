@@ -92,8 +92,13 @@ export function withheldBecause(reason: WithheldReason): string {
 }
 
 /** The payout terms of a lane: its own, or those that it inherits. */
-export function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
-  return lane.payoutMode === 'inherit' ? campaign.payout : { ...lane, mode: lane.payoutMode }
+export function payoutTermsOf(
+  lane: Pick<Lane, 'payoutMode' | Exclude<keyof PayoutTerms, 'mode'>>,
+  campaign: Pick<Campaign, 'payout'>,
+): PayoutTerms {
+  if (lane.payoutMode === 'inherit') return campaign.payout
+  const { payoutMode: mode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents } = lane
+  return { mode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents }
 }
 
 /** Why the lane withholds the payout of a call that arrives now; null when it pays. */

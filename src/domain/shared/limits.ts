@@ -146,6 +146,9 @@ export const SIGN_IN_FAILURES = { pair: 10, address: 100, source: 100, minutes: 
 /** Open invitations of a workspace, and how long each can be accepted. */
 export const INVITATION = { max: 100, days: 7 } as const
 
+/** Users of a publisher's portal, with the open invitations to it. */
+export const PUBLISHER_USERS = { max: 50 } as const
+
 /** How long a password can be reset by a token. */
 export const PASSWORD_RESET = { hours: 1 } as const
 
@@ -306,8 +309,11 @@ export const PUBLISHER_RATE = {
   day: { min: 1, max: 8_640_000, default: 50_000 },
 } as const
 
-/** A routing key: `shown` characters of its own stay visible. The longest grace is that of an API key. */
-export const ROUTING_KEY = { label: 120, graceMinutes: { default: 60 }, shown: 4 } as const
+/**
+ * A routing key: `shown` characters of its own stay visible. The longest grace is that of an API key; a rotation from the portal
+ * has the fixed one `portal`.
+ */
+export const ROUTING_KEY = { label: 120, graceMinutes: { default: 60, portal: 24 * 60 }, shown: 4 } as const
 
 /**
  * A pool's settings (Supplement §9); `params` counts its keys ("Pool parameters kept"), `domain` is the length of one host
@@ -391,6 +397,14 @@ export const CONVERSION = { windowHours: 72, note: 500, externalId: 200 } as con
 
 /** Adjustments of one call, and the length of the required reason. */
 export const ADJUSTMENT = { max: 50, reason: 500 } as const
+
+// Reporting
+
+/** The overview (Supplement §10): days shown, rows of a table of the best, and records of a kind whose caps it looks at. */
+export const OVERVIEW = { days: 7, top: 5, records: 500 } as const
+
+/** Alerts of the overview: how many are shown, and the share of a cap from which on it is nearly full. */
+export const ALERTS = { max: 50, nearShare: 0.9 } as const
 
 // Activity and exports
 

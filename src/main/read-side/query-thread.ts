@@ -5,6 +5,7 @@ import { workspaces } from '../../../projections/access/workspaces.ts'
 import { revisions } from '../../../projections/configuration/revisions.ts'
 import { poolKeys } from '../../../projections/supply/pool-keys.ts'
 import { publisherCredentials } from '../../../projections/supply/publisher-credentials.ts'
+import { openPortals } from '../../../queries/access/open-portals.ts'
 import { readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
 import { openLocalFiles } from '../../adapters/files/local-files.ts'
@@ -127,6 +128,7 @@ async function sessionOf(hash: string): Promise<Credential | null> {
   const user = session && (await readMany(views, users, [session.userId])).get(session.userId)
   if (!session || !user) return null
   const seats = user.seats.map(({ workspaceId: agencyId, role }) => ({ agencyId, role }))
+  const open = await openPortals(views, user.publishers)
   return {
     kind: 'session',
     userId: session.userId,
@@ -134,6 +136,7 @@ async function sessionOf(hash: string): Promise<Credential | null> {
     email: user.email,
     expiresAt: session.expiresAt,
     seats,
+    publishers: open.map(({ workspaceId: agencyId, id: publisherId }) => ({ agencyId, publisherId })),
   }
 }
 

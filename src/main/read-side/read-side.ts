@@ -4,6 +4,7 @@ import { users } from '../../../projections/access/users.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
 import { poolKeys } from '../../../projections/supply/pool-keys.ts'
 import { publisherCredentials } from '../../../projections/supply/publisher-credentials.ts'
+import { publishers } from '../../../projections/supply/publishers.ts'
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
 import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
 import {
@@ -36,7 +37,7 @@ import { startThread, type Thread } from './threads.ts'
 
 /** Projections that authentication and the look-ups of public keys read. */
 const ACCESS: ReadonlySet<string> = new Set(
-  [credentials, sessions, users, workspaces, publisherCredentials, poolKeys].map(({ name }) => name),
+  [credentials, sessions, users, workspaces, publishers, publisherCredentials, poolKeys].map(({ name }) => name),
 )
 
 /** Queries whose responses may be cached, with the projections that they read. */

@@ -76,6 +76,7 @@ describe('an invitation', () => {
       expiresAt: expect.any(String),
       user: { id: userIdOf(person.email), email: person.email, name: 'Ada Lovelace' },
       seats: [{ agencyId: the.main.workspaceId, agencyName: 'Main', role: 'admin' }],
+      publishers: [],
     })
     expect((await client(accepted.body.token)('/api/tracking/workspace')).status).toBe(200)
     expect((await signIn(PASSPHRASE)).status).toBe(200)

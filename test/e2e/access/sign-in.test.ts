@@ -84,6 +84,7 @@ it('a correct password opens a session of twelve hours, with its user and seats'
     expiresAt: expect.any(String),
     user: { id, email, name: `Somebody ${people}` },
     seats: [{ agencyId, agencyName: `Workspace ${people}`, role: 'owner' }],
+    publishers: [],
   })
   const lasts = Date.parse(body.expiresAt) - before
   expect(lasts).toBeGreaterThanOrEqual(12 * HOUR_MS)

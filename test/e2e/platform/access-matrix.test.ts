@@ -13,7 +13,9 @@ import {
 import { createRecords, pathOf, type Records, recordKindsOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { parkStream } from '../../support/e2e/park-stream.ts'
+import { openPortalUser } from '../../support/e2e/portal-client.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 import { codesOf, resolveReference } from '../../support/openapi/references.ts'
 
@@ -30,11 +32,19 @@ const { main, other, lapsed, demoted, away } = await createWorld(async (writer) 
   demoted: await createTenantWorkspace(writer, { name: 'Demoted' }),
   away: await createTenantWorkspace(writer, { name: 'Away' }),
 }))
-const own = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
+const own: Records = {
+  ...(await createRecords(baseUrl, main)),
+  parked: await parkStream(environment, main.workspaceId),
+}
 const theirs = await createRecords(baseUrl, other)
 const late = await createRecords(baseUrl, lapsed)
 const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])
 const old: Records = { ...(await createRecords(baseUrl, away)), campaigns: shelved.campaignId }
+/** A user of a publisher that has a lane, and none of the records at hand. */
+const portalPublisher = await main.publisher({ name: 'Portal leads' })
+const portalTarget = await main.target(await main.buyer({ name: 'Portal buyer' }))
+const portalLine = await main.line({ name: 'Portal line' }, [portalTarget], { publisherId: portalPublisher })
+const portalUser = await openPortalUser({ baseUrl }, createTenantClient({ baseUrl }, main), [portalPublisher])
 const powerless = await createWorld(async () => {
   await cancelSubscription(lapsed)
   await demoted.act(changePlan, { planId: 'starter' })
@@ -149,6 +159,7 @@ const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surfa
 const NAMES: Readonly<Record<string, string>> = {
   rest: 'an API key',
   console: 'a console session',
+  portal: "a session of a publisher's user",
   sandbox: 'a console session',
   account: 'a console session',
   operator: 'the operator token',
@@ -156,7 +167,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const expectedSentence = (route: ApiRoute) =>
   `This route takes ${route.surface === 'console' && takesKeys(route) ? 'an API key or a console session' : NAMES[route.surface]}. `
 const credentialOf = ({ surface }: ApiRoute) =>
-  surface === 'operator' ? OPERATOR_TOKEN : surface === 'rest' ? main.key : main.session
+  ({ operator: OPERATOR_TOKEN, rest: main.key, portal: portalUser.session })[surface as string] ?? main.session
 const named = (route: ApiRoute) => recordKindsOf(route).length > 0
 
 const routes = app.routes.map((route) => [`${route.method} ${route.path}`, route] as const)
@@ -219,8 +230,14 @@ describe('every route', () => {
     }
     const token = guarded(route) ? credentialOf(route) : null
     expect(await asked('surprise=1&page=1&colour=red', token)).toMatch(/^surprise, (page, )?colour$/)
-    const chooses = route.surface === 'console' || route.surface === 'sandbox'
-    expect(await asked(`agencyId=${main.workspaceId}`, token)).toBe(chooses ? null : 'agencyId')
+    // What chooses a workspace or a publisher is read where there is a choice, and named everywhere else.
+    const isRead = {
+      agencyId: route.surface === 'console' || route.surface === 'sandbox',
+      publisherId: route.surface === 'portal' || 'publisherId' in Object(Reflect.get(route.query, 'shape')),
+    }
+    const ignored = Object.entries(isRead).flatMap(([name, read]) => (read ? [] : [name]))
+    const chosen = `agencyId=${main.workspaceId}&publisherId=${portalPublisher}`
+    expect(await asked(chosen, token)).toBe(ignored.length === 0 ? null : ignored.join(', '))
     if (takesKeys(route)) expect(await asked(`agencyId=${main.workspaceId}`, main.key)).toBe('agencyId')
   })
 
@@ -252,6 +269,76 @@ describe('every route', () => {
       }
     },
   )
+
+  /** What a publisher's user is answered on each surface that is not theirs: without a workspace's name, and with it. */
+  const closed: Readonly<Record<string, readonly [readonly [number, string], readonly [number, string]]>> = {
+    rest: [
+      [401, 'invalid_key'],
+      [401, 'invalid_key'],
+    ],
+    operator: [
+      [401, 'unauthorized'],
+      [401, 'unauthorized'],
+    ],
+    console: [
+      [403, 'forbidden'],
+      [404, 'not_found'],
+    ],
+    sandbox: [
+      [403, 'forbidden'],
+      [404, 'not_found'],
+    ],
+  }
+  const ofOthers = ({ surface }: ApiRoute) => !['portal', 'account'].includes(surface)
+
+  test.each(those((route) => guarded(route) && ofOthers(route)))("%s by a publisher's user", async (_name, route) => {
+    const source = `198.51.100.${app.routes.indexOf(route) % 256}`
+    const asked = (query: string) =>
+      request(
+        { ...route, path: `${pathOf(route, own)}${query}` },
+        portalUser.session,
+        own,
+        {},
+        { 'x-forwarded-for': source },
+      )
+    const answers = await Promise.all([
+      asked(''),
+      asked(`?agencyId=${main.workspaceId}&publisherId=${portalPublisher}`),
+    ])
+    for (const answer of answers) expectDeclared(route, answer)
+    expect(answers.map(codeOf)).toEqual(closed[route.surface])
+  })
+
+  const onPortal = ({ surface }: ApiRoute) => surface === 'portal'
+  /** Ids of records of the workspace that are not the publisher's. */
+  const hiddenIds = Object.entries(own).flatMap(([kind, id]) =>
+    ['workspaces', 'projections', 'parked'].includes(kind) ? [] : [id],
+  )
+
+  test.each(those(onPortal))("%s by a publisher's user about what is another publisher's", async (_name, route) => {
+    const answer = await request(route, portalUser.session, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual(named(route) ? [404, 'not_found'] : [200, undefined])
+    for (const id of hiddenIds) expect(answer.text).not.toContain(id)
+    for (const publisherId of [own.publishers, theirs.publishers, UNKNOWN_ID, main.workspaceId, 'x']) {
+      const path = `${pathOf(route, own)}?publisherId=${publisherId}`
+      const refused = await request({ ...route, path }, portalUser.session, own)
+      expectDeclared(route, refused)
+      expect(codeOf(refused)).toEqual([404, 'not_found'])
+      expect(refused.body.error.message).toBe('Publisher not found.')
+    }
+  })
+
+  test.each(those(onPortal))('%s by an owner of the workspace', async (_name, route) => {
+    const answer = await request(route, main.session, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual([403, 'forbidden'])
+  })
+
+  test("the portal shows the publisher's own", async () => {
+    const { text } = await portalUser.portal('/api/portal/numbers')
+    expect(text).toContain(portalLine.e164)
+  })
 
   test.each(those(takesKeys))(
     '%s with a key of a lapsed workspace, and of a plan without API access',
@@ -355,7 +442,7 @@ describe('OpenAPI', () => {
       expect(common.includes('svc-position')).toBe(guarded(route) ? status !== '401' : Number(status) < 400)
       expect(answered.includes('Retry-After')).toBe(['429', '503'].includes(status))
       expect(answered.includes('ETag')).toBe(Number(status) < 400 && (route.responseHeaders ?? []).includes('etag'))
-      const rated = ['rest', 'console', 'account'].includes(route.surface) && status !== '401'
+      const rated = ['rest', 'console', 'portal', 'account'].includes(route.surface) && status !== '401'
       expect(common.includes('RateLimit') && common.includes('RateLimit-Policy')).toBe(rated)
     }
   })

@@ -38,6 +38,7 @@ const session: SessionCredential = {
   email: 'ann@example.com',
   expiresAt: later,
   seats: [{ agencyId: agency, role: 'admin' }],
+  publishers: [],
 }
 const workspace: WorkspaceAccess = {
   id: agency,
@@ -47,7 +48,7 @@ const workspace: WorkspaceAccess = {
   timezone: 'UTC',
   sandbox: true,
 }
-const presented: RequestCredentials = { secretHash: 'aa', agencyId: null, ip: '203.0.113.9', now }
+const presented: RequestCredentials = { secretHash: 'aa', agencyId: null, publisherId: null, ip: '203.0.113.9', now }
 
 function named(outcome: unknown): unknown {
   return isRefusal(outcome) ? outcome.refused : outcome
@@ -61,13 +62,20 @@ const rotating: KeyCredential = {
     { hash: 'aa', expiresAt: null },
   ],
 }
+const [first, other] = ['0198a000-0000-7000-8000-00000000001a', '0198a000-0000-7000-8000-00000000001b']
+const portal = (workspaceId: string, publisherId: string) => ({ workspaceId, publisherId })
+const ofOne: SessionCredential = { ...session, publishers: [{ agencyId: agency, publisherId: first }] }
+const ofTwo: SessionCredential = {
+  ...session,
+  publishers: [...ofOne.publishers, { agencyId: second, publisherId: other }],
+}
 const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agencyId, role })
 
 describe('authentication: the credential and its workspace', () => {
   const accepted = { workspaceId: agency }
   const rows: readonly [
     string,
-    'rest' | 'console' | 'sandbox',
+    'rest' | 'console' | 'portal' | 'sandbox',
     Credential | null,
     Partial<RequestCredentials>,
     unknown,
@@ -113,6 +121,32 @@ describe('authentication: the credential and its workspace', () => {
     ],
     ["another's workspace", 'console', session, { agencyId: stranger }, 'not-found'],
     ['no workspace at all', 'console', session, { agencyId: 'nonsense' }, 'not-found'],
+    ["a publisher's user", 'portal', ofOne, {}, portal(agency, first)],
+    ['an agencyId beside a publisher says nothing', 'portal', ofOne, { agencyId: stranger }, portal(agency, first)],
+    ['an expired session on the portal', 'portal', ofOne, { now: later }, 'unauthorized'],
+    ['a key on the portal', 'portal', key, {}, 'unauthorized'],
+    ['a seat alone', 'portal', session, {}, 'forbidden'],
+    ["a seat alone, and a publisher's name", 'portal', session, { publisherId: first }, 'publisher-not-found'],
+    ['two publishers, none named', 'portal', ofTwo, {}, 'bad-request'],
+    ['two publishers, one named', 'portal', ofTwo, { publisherId: other.toUpperCase() }, portal(second, other)],
+    ["another's publisher", 'portal', ofTwo, { publisherId: stranger }, 'publisher-not-found'],
+    ['the workspace as publisher', 'portal', ofOne, { publisherId: agency }, 'publisher-not-found'],
+    ['no publisher at all', 'portal', ofOne, { publisherId: '' }, 'publisher-not-found'],
+    ["a publisher's user on the console", 'console', { ...ofOne, seats: [] }, {}, 'forbidden'],
+    [
+      "a publisher's user who names the workspace",
+      'console',
+      { ...ofOne, seats: [] },
+      { agencyId: agency },
+      'not-found',
+    ],
+    [
+      "a publisher's user with a seat elsewhere",
+      'console',
+      { ...ofOne, seats: [seat(second, 'owner')] },
+      { agencyId: agency },
+      'not-found',
+    ],
   ]
   test.each(rows)('%s', (_name, surface, held, change, outcome) => {
     expect(named(identify(surface, held, { ...presented, ...change }))).toEqual(outcome)
@@ -211,6 +245,21 @@ describe('authorization in the workspace', () => {
       { ...workspace, sandbox: false },
       'not-found',
     ],
+    ['a portal read on a lapsed subscription', { surface: 'portal', scope: null, write: false }, ofOne, lapsed, null],
+    [
+      'a portal write on a lapsed subscription',
+      { surface: 'portal', scope: null, write: true },
+      ofOne,
+      lapsed,
+      'subscription-inactive',
+    ],
+    [
+      'the portal of a vanished workspace',
+      { surface: 'portal', scope: null, write: false },
+      ofOne,
+      null,
+      'publisher-not-found',
+    ],
     ['a sandbox call into a lapsed workspace', { surface: 'sandbox', scope: null, write: true }, session, lapsed, null],
   ]
   test.each(rows)('%s', (_name, requirement, held, standing, outcome) => {
@@ -231,6 +280,12 @@ describe('authorization in the workspace', () => {
       agencyId: agency,
     })
   })
+})
+
+test('a publisher is told nothing of the subscription of the workspace', () => {
+  const write = { surface: 'portal', scope: null, write: true } as const
+  const lapsed = { ...workspace, subscriptionStatus: 'past_due' } as const
+  expect(authorize(write, ofOne, lapsed, presented)).toMatchObject({ refused: 'subscription-inactive', details: null })
 })
 
 describe('address allowlist', () => {

@@ -30,6 +30,14 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   })
   const { campaign } = await post('campaigns', { name: 'Furnished campaign', verticalId: 'roofing' })
   const { publisher } = await post('publishers', { name: 'Furnished publisher' })
+  const person = (name: string) => ({ email: `${newId()}@furnished.example`, name })
+  const portal = await post(`publishers/${publisher.id}/users`, person('Furnished portal user'))
+  const accept = async (token: string) => {
+    const body = { token, password: newId() }
+    return (await requireSuccess(ask, 'POST', '/api/auth/invitations/accept', body)).user
+  }
+  const portalUser = await accept(portal.token)
+  const open = await post(`publishers/${publisher.id}/users`, person('Furnished portal invitation'))
   const { lane } = await put(`campaigns/${campaign.id}/publishers/${publisher.id}`)
   await put(`campaigns/${campaign.id}/routes/${target.id}`)
   const { vertical } = await post('verticals', { name: 'Furnished vertical', short: 'Furn' })
@@ -39,9 +47,9 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   const { results } = await post('numbers/search', { limit: 1 })
   const [{ e164, quoteToken }] = results
   const { order, number } = await post('numbers/purchase', { e164, quoteToken, requestId: newId() })
-  const invite = (name: string) => post('users', { email: `${newId()}@furnished.example`, name, role: 'admin' })
+  const invite = (name: string) => post('users', { ...person(name), role: 'admin' })
   const { token } = await invite('Furnished user')
-  const { user } = await requireSuccess(ask, 'POST', '/api/auth/invitations/accept', { token, password: newId() })
+  const user = await accept(token)
   const { invitation } = await invite('Furnished invitation')
   const placed = await requireSuccess(ask, 'POST', '/api/sandbox/calls', {
     to: await createLine(tenant),
@@ -71,6 +79,8 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     orders: order.id,
     users: user.id,
     invitations: invitation.id,
+    'publisher-users': portalUser.id,
+    'publisher-invitations': open.invitation.id,
     calls: placed.callId,
     load: load.id,
     webhooks: webhook.id,
@@ -120,6 +130,8 @@ const KIND_OF_PARAMETER: Readonly<Record<string, string>> = {
   targetId: 'targets',
   keyId: 'keys',
   bidId: 'bids',
+  userId: 'publisher-users',
+  invitationId: 'publisher-invitations',
 }
 
 /** The kinds of record that a route's path names, in order. */

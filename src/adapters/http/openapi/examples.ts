@@ -71,6 +71,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   'change-workspace': { timezone: 'America/Chicago' },
   'invite-user': { email: 'ada@example.com', name: 'Ada', role: 'admin' },
   'change-user': { role: 'owner' },
+  'invite-publisher-user': { email: 'grace@example.com', name: 'Grace' },
   'sign-in': { email: 'ada@example.com', password: 'correct horse battery' },
   'change-password': { current: 'correct horse battery', next: 'staple horse battery' },
   'reset-password': { token: 'rst_…', password: 'staple horse battery' },

@@ -4,6 +4,7 @@ import { deliveryTexts } from './field-texts/delivery.ts'
 import type { FieldText, FieldTexts } from './field-texts/field-text.ts'
 import { insertionTexts } from './field-texts/insertion.ts'
 import { pingTexts } from './field-texts/pings.ts'
+import { reportingTexts } from './field-texts/reporting.ts'
 import { sandboxTexts } from './field-texts/sandbox.ts'
 import { sharedTexts } from './field-texts/shared.ts'
 
@@ -16,6 +17,7 @@ export const fieldTextTables: readonly FieldTexts[] = [
   sandboxTexts,
   deliveryTexts,
   insertionTexts,
+  reportingTexts,
 ]
 
 /** Texts of fields and parameters; a field whose schema has a name is described by that. */

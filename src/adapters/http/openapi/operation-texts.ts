@@ -153,6 +153,24 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'change-user': 'The last owner keeps the role: 409.',
   'remove-user': 'Ends the seat. The last owner stays: 409.',
   'revoke-invitation': 'The token stops working.',
+  'list-publisher-users': 'Users, then open invitations.',
+  'invite-publisher-user':
+    'Answers a one-time token, valid for 7 days, to hand over. Whether the address has an account is not told.',
+  'remove-publisher-user': 'The portal of this publisher is closed to the person at once, in open sessions too.',
+  'revoke-publisher-invitation': 'The token stops working.',
+  // Overview
+  'get-overview':
+    "Days are those of the workspace's clock: `last7` has the earliest first, and a row for each day. The top rows are those of the seven days, by revenue.",
+  // Portal
+  'get-portal-session': 'Who is signed in, and the publisher.',
+  'list-portal-lanes': 'Own terms, caps, usage and public notes, the oldest lane first.',
+  'list-portal-numbers': 'Of the calls on a number those of the publisher alone are counted.',
+  'list-portal-calls': 'Callers are masked; `stats` covers all calls that pass the filters.',
+  'get-portal-call': 'The call as the list shows it.',
+  'list-portal-pings': 'Newest first; callers are masked.',
+  'list-portal-payouts':
+    'The newest day first, by the clock of `tz`; days without calls have no row. `totals` covers the whole window.',
+  'rotate-portal-key': 'Answers a new key; the old one works for 24 hours more.',
   // Sign-in
   'sign-in': 'Ten wrong passwords in 15 minutes answer 429.',
   'sign-out': 'Ends this session.',

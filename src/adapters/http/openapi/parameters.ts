@@ -12,8 +12,20 @@ const agencyId = {
   schema: { type: 'string', format: 'uuid' },
 }
 
-/** Whether the request acts in a workspace of the user's choice. */
-const choosesWorkspace = ({ surface }: ApiRoute) => surface === 'console' || surface === 'sandbox'
+/** The publisher that a portal user's request is about. */
+const publisherId = {
+  name: 'publisherId',
+  in: 'query',
+  description: 'The publisher. A user of one may leave it out; of several, it is required.',
+  schema: { type: 'string', format: 'uuid' },
+}
+
+/** What a request acts in by the user's choice, on the surfaces that have one. */
+const choices: Readonly<Partial<Record<ApiRoute['surface'], typeof agencyId>>> = {
+  console: agencyId,
+  sandbox: agencyId,
+  portal: publisherId,
+}
 
 /** The parameters of one place; a description and an example stand beside the schema, not in it. */
 function parametersIn(route: ApiRoute, place: ParameterPlace, schemas: RouteSchemas) {
@@ -42,7 +54,7 @@ function ownParametersOf(route: ApiRoute, schemas: RouteSchemas) {
   return [
     ...parametersIn(route, 'path', schemas),
     ...parametersIn(route, 'query', schemas),
-    ...(choosesWorkspace(route) ? [agencyId] : []),
+    ...[choices[route.surface] ?? []].flat(),
   ]
 }
 

@@ -7,6 +7,7 @@ type Surface = Mount['surface']
 const documents = {
   rest: 'The API for programs: API keys with scopes.',
   console: 'What the console does: session tokens of owners and admins.',
+  portal: "What a publisher's users see: session tokens of theirs.",
   account: "Sign-in, and a signed-in user's own account.",
   sandbox: 'Simulated calls: session tokens of a sandbox workspace.',
   operator: 'What the staff of the platform does.',
@@ -21,6 +22,7 @@ export type DocumentName = keyof typeof documents
 const surfaces: Readonly<Record<Surface, { readonly document: DocumentName; readonly title: string }>> = {
   rest: { document: 'rest', title: 'REST' },
   console: { document: 'console', title: 'Console' },
+  portal: { document: 'portal', title: 'Portal' },
   account: { document: 'account', title: 'Account' },
   'sign-in': { document: 'account', title: 'Account' },
   sandbox: { document: 'sandbox', title: 'Sandbox' },
@@ -37,6 +39,7 @@ export const documentNameOf = ({ surface }: Pick<ApiRoute, 'surface'>): Document
 export const documentNames: readonly DocumentName[] = [
   'rest',
   'console',
+  'portal',
   'account',
   'sandbox',
   'operator',
@@ -63,6 +66,7 @@ const resources: readonly (readonly [RegExp, string, string])[] = [
   [/\/campaigns\b/, 'Campaigns', 'What calls are about, when they are taken, and whether a campaign can be live.'],
   [/\/orders\b|\/numbers\/purchase\b/, 'Number orders', 'Numbers that are being bought.'],
   [/\/numbers\b/, 'Numbers', 'Tracking numbers, and whom their calls are credited to.'],
+  [/\/overview\b/, 'Overview', 'How the workspace stands.'],
   [/\/parked\b|\/projections\b/, 'Projections', 'What is built from the event log, and how far it is.'],
   [/\/pings\b/, 'Pings', "Publishers' pings, and the bids under them."],
   [/^\/api\/public\/dni\b/, 'Number insertion', 'Numbers that pages lease for their visitors.'],
@@ -129,6 +133,7 @@ const credentials: Readonly<Record<Surface, (scopes: readonly string[]) => reado
   rest: (scopes) => [{ key: scopes }],
   // A console route with a scope takes API keys too.
   console: (scopes) => [{ session: [] }, ...(scopes.length > 0 ? [{ key: scopes }] : [])],
+  portal: () => [{ session: [] }],
   account: () => [{ session: [] }],
   sandbox: () => [{ session: [] }],
   operator: () => [{ operator: [] }],

@@ -40,6 +40,7 @@ const SURFACES: readonly { readonly surfaces: readonly Surface[]; readonly row: 
       "a session of the workspace's owner or admin; the buyer reads take an API key too",
     ],
   },
+  { surfaces: ['portal'], row: ['Publisher portal', '`/api/portal`', "a session of a publisher's user"] },
   { surfaces: ['sign-in'], row: ['Sign-in', '`/api/auth`', 'none, then the session that it answers'] },
   { surfaces: ['sandbox'], row: ['Sandbox', '`/api/sandbox`', 'a session of a sandbox workspace'] },
   { surfaces: ['carrier'], row: ['Carrier', '`/api/carrier`', "the carrier's signature"] },

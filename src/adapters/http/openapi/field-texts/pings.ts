@@ -35,6 +35,7 @@ export const pingTexts: FieldTexts = {
   statusCode: ['HTTP status of the answer; a no-bid is 200.', 200],
   'InboundPing.elapsedMs': ['Milliseconds until it was decided.', 42],
   'InboundPingDetail.elapsedMs': ['Milliseconds until it was decided.', 42],
+  'PortalPing.elapsedMs': ['Milliseconds until it was decided.', 42],
   clearingPriceCents: ['What the winner pays, in cents; null without one.', 5000],
   winningTarget: ['The target that won; null for none.'],
   'WinningTarget.bidId': ['The bid that won; null for a fixed price.'],
