@@ -16,6 +16,7 @@ import {
   RATE,
   REQUEST,
   REQUEST_LOG,
+  ROUTING_KEY,
   SESSION,
   SIGN_IN_FAILURES,
 } from '../../../src/domain/shared/limits.ts'
@@ -148,6 +149,7 @@ describe('the guide', () => {
       'idempotency',
       'rate-limits',
       'real-time-bidding',
+      'overview-and-portal',
       'webhooks-and-pixels',
       'sandbox',
     ])
@@ -208,6 +210,7 @@ describe('the guide', () => {
       `t may be off by ${PING.signatureSeconds} seconds`,
       `A body has at most ${PING.bodyBytes / 1024} KB`,
       `${PUBLISHER_RATE.minute.default} a minute, ${PUBLISHER_RATE.hour.default} an hour and ${PUBLISHER_RATE.day.default} a day`,
+      `the old one works for ${ROUTING_KEY.graceMinutes.portal / 60} hours more`,
       `Wrong operator tokens: ${OPERATOR_GUESSES.perMinute} a minute`,
       `(${[...scopes].toSorted().join(', ')})`,
     ])

@@ -4,10 +4,12 @@ import { z } from 'zod'
 import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
 import type { ApiRoute } from '../../../src/ports/api.ts'
 import { sendRequest } from '../../support/e2e/api-client.ts'
-import { createRecords, pathOf } from '../../support/e2e/create-records.ts'
+import { createRecords, pathOf, type Records } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { parkStream } from '../../support/e2e/park-stream.ts'
+import { openPortalUser } from '../../support/e2e/portal-client.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'operator-token-of-hostile-bodies-suite'
@@ -23,7 +25,7 @@ const { app, baseUrl, createWorld, close } = await openInProcessPlatform(environ
 afterAll(close)
 
 const main = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Main' }))
-const own = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
+const own: Records = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
 const helpers = await createWorld((writer) =>
   Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, n) => {
@@ -35,6 +37,8 @@ const helpers = await createWorld((writer) =>
   ),
 )
 
+const portalUser = await openPortalUser({ baseUrl }, createTenantClient({ baseUrl }, main), [String(own.publishers)])
+
 let turn = 0
 
 /** The next credential for a route. */
@@ -42,6 +46,7 @@ function credentialFor({ surface }: ApiRoute): string {
   turn += 1
   const helper = helpers[turn % CREDENTIALS]
   if (surface === 'operator') return OPERATOR_TOKEN
+  if (surface === 'portal') return portalUser.session
   return (surface === 'rest' ? helper?.key : helper?.session) ?? ''
 }
 

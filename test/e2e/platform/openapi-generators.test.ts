@@ -50,7 +50,7 @@ async function problemsOf(source: string): Promise<readonly string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
 }
 
-it.each(['', '?surface=rest', '?surface=console', '?surface=account', '?surface=operator', '?surface=sandbox'])(
+it.each(['', '?surface=rest', '?surface=console', '?surface=portal', '?surface=account', '?surface=operator', '?surface=sandbox'])(
   'a linter finds nothing in /openapi.json%s',
   async (query) => {
     const { text } = await ask(`/openapi.json${query}`)

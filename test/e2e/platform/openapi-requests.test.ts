@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { acceptPublisherInvitation } from '../../../commands/access/accept-publisher-invitation.ts'
 import { changePlan } from '../../../commands/access/change-plan.ts'
 import { changeSubscription } from '../../../commands/access/change-subscription.ts'
 import { grantSeat } from '../../../commands/access/grant-seat.ts'
+import { invitePublisherUser } from '../../../commands/access/invite-publisher-user.ts'
 import { registerUser } from '../../../commands/access/register-user.ts'
+import { changePublisher } from '../../../commands/supply/change-publisher.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { hashPassword } from '../../../src/api/passwords.ts'
 import { secretHash } from '../../../src/api/secret-hash.ts'
 import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
 import { openSession } from '../../../src/seed/tenants.ts'
-import { sendRequest } from '../../support/e2e/api-client.ts'
+import { type Json, sendRequest } from '../../support/e2e/api-client.ts'
 import { createRecords } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment, waitUntil } from '../../support/e2e/server.ts'
@@ -73,6 +76,19 @@ const createUserSession = async () => {
   return openSession({ writer: app.writer, clock, random }, main.workspaceId, email)
 }
 
+/** A session of a user of a publisher of its own, whose portal is on. */
+async function createPublisherSession(): Promise<string> {
+  const person = { email: `${crypto.randomUUID()}@publisher.example`, name: 'Helper' }
+  const publisherId = await main.publisher({ name: `Publisher ${crypto.randomUUID()}` })
+  await main.act(changePublisher, { publisherId, changes: { portalEnabled: true } })
+  await main.act(registerUser, { ...person, passwordHash })
+  const tokenHash = secretHash(person.email)
+  const [invited] = await main.act(invitePublisherUser, { publisherId, ...person, tokenHash })
+  const { invitation }: Json = invited?.data
+  await main.act(acceptPublisherInvitation, { invitationId: invitation.id, tokenHash, person })
+  return openSession({ writer: app.writer, clock, random }, main.workspaceId, person.email)
+}
+
 /** A routing key of a lane of its own. */
 async function createRoutingKey(): Promise<string> {
   const secret = `rk_live_${crypto.randomUUID()}`
@@ -91,6 +107,7 @@ async function restore(): Promise<void> {
     secrets = {
       operator: [OPERATOR_TOKEN],
       session: await many(createUserSession),
+      publisherSession: await many(createPublisherSession),
       key: await many(() => main.apiKey({})),
       routingKey: [await createRoutingKey()],
     }

@@ -108,7 +108,7 @@ it('the document names the server that it came from', async () => {
 it('one surface can be asked for alone', async () => {
   const whole = await ask('/openapi.json')
   const counted: Record<string, number> = {}
-  for (const surface of ['rest', 'console', 'account', 'sandbox', 'operator', 'public', 'rtb']) {
+  for (const surface of ['rest', 'console', 'portal', 'account', 'sandbox', 'operator', 'public', 'rtb']) {
     const { status, body, text, headers } = await ask(`/openapi.json?surface=${surface}`)
     expect(status).toBe(200)
     counted[surface] = operationsOf(body).length

@@ -107,6 +107,12 @@ export const securitySchemes = {
     scheme: 'bearer',
     description: 'The token of a signed-in user: `Authorization: Bearer sess_…`, from `POST /api/auth/sign-in`.',
   },
+  publisherSession: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "The token of a signed-in user of a publisher: `Authorization: Bearer sess_…`, from `POST /api/auth/sign-in`.",
+  },
   operator: {
     type: 'http',
     scheme: 'bearer',
@@ -133,7 +139,7 @@ const credentials: Readonly<Record<Surface, (scopes: readonly string[]) => reado
   rest: (scopes) => [{ key: scopes }],
   // A console route with a scope takes API keys too.
   console: (scopes) => [{ session: [] }, ...(scopes.length > 0 ? [{ key: scopes }] : [])],
-  portal: () => [{ session: [] }],
+  portal: () => [{ publisherSession: [] }],
   account: () => [{ session: [] }],
   sandbox: () => [{ session: [] }],
   operator: () => [{ operator: [] }],

@@ -117,6 +117,7 @@ export function guideValues(options: GuideOptions): GuideValues {
       pingBody: kilobytes(limits.PING.bodyBytes),
     },
     seconds: { rateWindow: limits.RATE.windowMs / 1_000 },
+    hours: { portalGrace: limits.ROUTING_KEY.graceMinutes.portal / 60 },
     script: { ringSeconds: RING_SECONDS, talkSeconds: TALK_SECONDS },
     endings: NUMBER_ENDINGS,
     searches: SEARCH_AREA_CODES,

@@ -13,6 +13,7 @@ const SECTIONS = [
   'idempotency',
   'rate-limits',
   'bidding',
+  'portal',
   'webhooks',
   'sandbox',
 ] as const
