@@ -25,7 +25,7 @@ const RECORDS = 100
 const LISTS = ['calls', 'numbers', 'targets'] as const
 
 /** Adds records of a kind, copies of the first one under ids of their own. */
-async function copyRecords(path: string, projection: AnyProjection): Promise<void> {
+export async function copyRecords(path: string, projection: AnyProjection): Promise<void> {
   const store = await openSqliteReadStore(path)
   const { collection, checkpoint } = buildNames(projection)
   const name = wholeCheckpoint(checkpoint)

@@ -25,7 +25,10 @@ const { app, baseUrl, createWorld, close } = await openInProcessPlatform(environ
 afterAll(close)
 
 const main = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Main' }))
-const own: Records = { ...(await createRecords(baseUrl, main)), parked: await parkStream(environment, main.workspaceId) }
+const own: Records = {
+  ...(await createRecords(baseUrl, main)),
+  parked: await parkStream(environment, main.workspaceId),
+}
 const helpers = await createWorld((writer) =>
   Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, n) => {

@@ -50,13 +50,18 @@ async function problemsOf(source: string): Promise<readonly string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
 }
 
-it.each(['', '?surface=rest', '?surface=console', '?surface=portal', '?surface=account', '?surface=operator', '?surface=sandbox'])(
-  'a linter finds nothing in /openapi.json%s',
-  async (query) => {
-    const { text } = await ask(`/openapi.json${query}`)
-    expect(await problemsOf(text)).toEqual([])
-  },
-)
+it.each([
+  '',
+  '?surface=rest',
+  '?surface=console',
+  '?surface=portal',
+  '?surface=account',
+  '?surface=operator',
+  '?surface=sandbox',
+])('a linter finds nothing in /openapi.json%s', async (query) => {
+  const { text } = await ask(`/openapi.json${query}`)
+  expect(await problemsOf(text)).toEqual([])
+})
 
 it('what two generators make of the document compiles strictly, with programs over it', async () => {
   const { stdout } = await run(binary('tsc'), ['--singleThreaded', '--project', project]).catch(

@@ -111,7 +111,7 @@ export const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      "The token of a signed-in user of a publisher: `Authorization: Bearer sess_…`, from `POST /api/auth/sign-in`.",
+      'The token of a signed-in user of a publisher: `Authorization: Bearer sess_…`, from `POST /api/auth/sign-in`.',
   },
   operator: {
     type: 'http',
