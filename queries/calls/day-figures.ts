@@ -23,25 +23,8 @@ const SUMMED = [
   'unroutedCount',
   'revenueCents',
   'payoutCents',
-  'profitCents',
   'usageCents',
 ] as const
-
-/** The figures of the calls of each day, zeros for a day without any, and what its minutes cost. */
-export function dayFiguresOf(views: Pick<ReadStore, 'sum'>, workspaceId: string, days: readonly LocalDay[]) {
-  return Promise.all(
-    days.map(async ({ date, fromMs, toMs }) => {
-      const startedMs = { $gte: fromMs, $lt: toMs }
-      const [whole] = await views.sum(collectionOf(callLog), { workspaceId, startedMs }, [], SUMMED)
-      const [connected = 0, converted = 0, unrouted = 0, revenueCents = 0, payoutCents = 0, ...others] =
-        whole?.sums ?? []
-      const [profitCents = 0, usageCents = 0] = others
-      const calls = whole?.count ?? 0
-      const day = { date, calls, connected, converted, unrouted, revenueCents, payoutCents, profitCents }
-      return { day, usageCents }
-    }),
-  )
-}
 
 /** What the calls of one campaign or buyer came to. */
 export interface EarnerFigures {
@@ -52,27 +35,63 @@ export interface EarnerFigures {
   readonly profitCents: number
 }
 
-/** The campaigns or buyers with the most revenue of the calls in a window (ms): at most `most`, in that order. */
-export async function topEarners(
-  views: Pick<ReadStore, 'sum'>,
-  workspaceId: string,
-  kind: 'campaign' | 'buyer',
-  { fromMs, toMs }: Pick<LocalDay, 'fromMs' | 'toMs'>,
-  most: number,
-): Promise<readonly EarnerFigures[]> {
-  const filter = { workspaceId, startedMs: { $gte: fromMs, $lt: toMs } }
-  const groups = await views.sum(
-    collectionOf(callLog),
-    filter,
-    [`${kind}.id`],
-    ['convertedCount', 'revenueCents', 'profitCents'],
+type Groups = Awaited<ReturnType<ReadStore['sum']>>
+
+/** Adds groups up: their number of calls, and each of the sums. */
+function totalOf(groups: Groups) {
+  const [connected, converted, unrouted, revenueCents, payoutCents, usageCents] = SUMMED.map((_, place) =>
+    groups.reduce((total, { sums }) => total + (sums[place] ?? 0), 0),
   )
-  return groups
-    .flatMap(({ key: [id = null], count: calls, sums: [converted = 0, revenueCents = 0, profitCents = 0] }) =>
-      id === null ? [] : [{ id: String(id), calls, converted, revenueCents, profitCents }],
-    )
+  return {
+    calls: groups.reduce((total, { count }) => total + count, 0),
+    connected: connected ?? 0,
+    converted: converted ?? 0,
+    unrouted: unrouted ?? 0,
+    revenueCents: revenueCents ?? 0,
+    payoutCents: payoutCents ?? 0,
+    usageCents: usageCents ?? 0,
+  }
+}
+
+/** Of groups by several ids those with the most revenue by one of them (its place in the key): at most `most`, in that order. */
+function topOf(groups: Groups, place: number, most: number): readonly EarnerFigures[] {
+  const byId = Map.groupBy(groups, ({ key }) => key[place] ?? null)
+  byId.delete(null)
+  return [...byId]
+    .map(([id, own]) => {
+      const { calls, converted, revenueCents, payoutCents } = totalOf(own)
+      return { id: String(id), calls, converted, revenueCents, profitCents: revenueCents - payoutCents }
+    })
     .toSorted(
       (one, other) => other.revenueCents - one.revenueCents || other.calls - one.calls || (one.id < other.id ? -1 : 1),
     )
     .slice(0, most)
+}
+
+/**
+ * The figures of the calls of each day, zeros for a day without any; what their minutes cost; and the campaigns and buyers with
+ * the most revenue, `most` of each. Each call is looked at once: the sums of a day are by campaign and buyer.
+ */
+export async function readDays(
+  views: Pick<ReadStore, 'sum'>,
+  workspaceId: string,
+  days: readonly LocalDay[],
+  most: number,
+) {
+  const found = await Promise.all(
+    days.map(async ({ date, fromMs, toMs }) => {
+      const filter = { workspaceId, startedMs: { $gte: fromMs, $lt: toMs } }
+      return { date, groups: await views.sum(collectionOf(callLog), filter, ['campaign.id', 'buyer.id'], SUMMED) }
+    }),
+  )
+  const groups = found.flatMap((day) => day.groups)
+  return {
+    days: found.map(({ date, groups: own }) => {
+      const { usageCents: _usage, ...sums } = totalOf(own)
+      return { date, ...sums, profitCents: sums.revenueCents - sums.payoutCents }
+    }),
+    usageCents: totalOf(groups).usageCents,
+    campaigns: topOf(groups, 0, most),
+    buyers: topOf(groups, 1, most),
+  }
 }

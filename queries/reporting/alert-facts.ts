@@ -12,7 +12,8 @@ import { laneCounterId, reopenedKeyId } from '../../src/domain/supply/lane.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { countersOf, healthOf, laneUsageOf, usageOf } from '../routing/usage-figures.ts'
+import { failingTargets } from '../routing/health-figures.ts'
+import { countersOf, laneUsageOf, usageOf } from '../routing/usage-figures.ts'
 import { countBy, readAll, readMany, readReferenced } from '../shared/documents.ts'
 
 type Question = Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>
@@ -73,18 +74,19 @@ async function capsInUse(
   return recordCaps(kind, capped, await countersOf(views, kind, ids), now)
 }
 
-/** The active targets: those whose last dials failed, and the uses of their caps. */
+/** The active targets: those whose last dials failed, which their counters have an index for, and the uses of their caps. */
 async function targetFacts(views: ReadStore, { tenant: { workspaceId }, now }: Question) {
-  const docs = await readAll(views, targets, { filter: { workspaceId, status: 'active' }, ...inUse })
-  const ids = docs.map(({ id }) => id)
-  const counters = await countersOf(views, 'target', ids)
+  const [docs, failed] = await Promise.all([
+    readAll(views, targets, { filter: { workspaceId, status: 'active' }, ...inUse }),
+    failingTargets(views, workspaceId, now),
+  ])
+  const capped = docs.filter(hasCap)
+  const ids = capped.map(({ id }) => id)
   const failing = docs.flatMap(({ id, name }) => {
-    const { health, suppressedUntil } = healthOf(counters, id, now)
-    return health === 'degraded' || health === 'down'
-      ? [{ id, name, health, suppressed: suppressedUntil !== null }]
-      : []
+    const found = failed.get(id)
+    return found ? [{ id, name, ...found }] : []
   })
-  return { failing, caps: recordCaps('target', docs, counters, now) }
+  return { failing, caps: recordCaps('target', capped, await countersOf(views, 'target', ids), now) }
 }
 
 async function laneCaps(views: ReadStore, { tenant: { workspaceId }, now }: Question) {

@@ -9,13 +9,14 @@ import { localMidnight } from '../../src/domain/shared/hours.ts'
 import { OVERVIEW } from '../../src/domain/shared/limits.ts'
 import { localDays } from '../../src/domain/shared/local-days.ts'
 import { zoneOrUtc } from '../../src/domain/shared/zones.ts'
-import { defineQuery } from '../../src/kernel/query.ts'
+import { defineQuery, type Tenant } from '../../src/kernel/query.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { dayFigures, dayFiguresOf, topEarners } from '../calls/day-figures.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { dayFigures, type EarnerFigures, readDays } from '../calls/day-figures.ts'
 import { countLive } from '../calls/live-figures.ts'
 import { walletFigures } from '../money/wallet-figures.ts'
-import { readMany } from '../shared/documents.ts'
+import { readReferenced } from '../shared/documents.ts'
 import { ALERT_READS, readAlertFacts } from './alert-facts.ts'
 
 const topRow = z
@@ -34,6 +35,24 @@ function overviewDays(timezone: string, now: string) {
   const zone = zoneOrUtc(timezone)
   const nowMs = Date.parse(now)
   return localDays(zone, localMidnight(zone, nowMs, OVERVIEW.days - 1), nowMs + 1)
+}
+
+/** Top rows, with the names that their records have now. */
+const named =
+  (names: ReadonlyMap<string, { readonly name: string }>) =>
+  ({ id, ...figures }: EarnerFigures) => ({ id, name: names.get(id)?.name ?? '', ...figures })
+
+/** The days, and the top rows of all of them. */
+async function readWeek(views: ReadStore, { workspaceId, timezone }: Tenant, now: string) {
+  const { days, usageCents, ...top } = await readDays(views, workspaceId, overviewDays(timezone, now), OVERVIEW.top)
+  const [ofCampaigns, ofBuyers] = await Promise.all([
+    readReferenced(views, campaigns, top.campaigns, ({ id }) => id),
+    readReferenced(views, buyers, top.buyers, ({ id }) => id),
+  ])
+  const [yesterday, today] = days.slice(-2)
+  if (!today || !yesterday) throw new Error('A week has days.')
+  const topRows = { topCampaigns: top.campaigns.map(named(ofCampaigns)), topBuyers: top.buyers.map(named(ofBuyers)) }
+  return { usageCents, shown: { today, yesterday, last7: days }, topRows }
 }
 
 /** How the workspace stands, by its own clock (Supplement §10, Overview). */
@@ -57,29 +76,13 @@ export const getOverview = defineQuery({
   cacheable: true,
   async run({ views }: QueryPorts, { tenant, now }) {
     const { workspaceId } = tenant
-    const days = overviewDays(tenant.timezone, now)
-    const week = { fromMs: days[0]?.fromMs ?? 0, toMs: days.at(-1)?.toMs ?? 0 }
-    const named = async (
-      kind: 'campaign' | 'buyer',
-      read: (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly name: string }>>,
-    ) => {
-      const rows = await topEarners(views, workspaceId, kind, week, OVERVIEW.top)
-      const found = await read(rows.map((row) => row.id))
-      return rows.map(({ id, ...figures }) => ({ id, name: found.get(id)?.name ?? '', ...figures }))
-    }
-    const [sums, live, wallet, facts, topCampaigns, topBuyers] = await Promise.all([
-      dayFiguresOf(views, workspaceId, days),
+    const [week, live, wallet, facts] = await Promise.all([
+      readWeek(views, tenant, now),
       countLive(views, workspaceId, now),
       walletFigures(views, workspaceId),
       readAlertFacts(views, { tenant, now }),
-      named('campaign', (ids) => readMany(views, campaigns, ids)),
-      named('buyer', (ids) => readMany(views, buyers, ids)),
     ])
-    const last7 = sums.map(({ day }) => day)
-    const [yesterday, today] = last7.slice(-2)
-    if (!today || !yesterday) throw new Error('A week has days.')
-    const weekUsageCents = sums.reduce((sum, { usageCents }) => sum + usageCents, 0)
-    const alerts = alertsOf({ ...facts, ...wallet, weekUsageCents })
-    return { today, yesterday, last7, live, wallet, alerts, topCampaigns, topBuyers }
+    const alerts = alertsOf({ ...facts, ...wallet, weekUsageCents: week.usageCents })
+    return { ...week.shown, live, wallet, alerts, ...week.topRows }
   },
 })

@@ -1,7 +1,7 @@
 import type { Scalar } from '../../ports/read-store.ts'
 import { BLOCK_ROWS, type ColumnSource, rowsOfBlock } from './column-source.ts'
 import type { Range } from './column-terms.ts'
-import type { ColumnTest } from './question.ts'
+import { type ColumnTest, isInside, isOutside } from './question.ts'
 
 /** The rows of a block that pass: `rows[0..count)`, counted from the beginning of the block. All of them: `rows` says nothing. */
 export interface BlockSelection {
@@ -100,8 +100,18 @@ function keepNumbers(
   scratch: Scratch,
 ): void {
   const { selection } = scratch
-  const values = source.numbers(column, block, scratch.numbers)
   const nulls = source.nulls(column, block)
+  // Rows stand in the order of their keys, so most blocks have instants that are near each other.
+  const bounds = range && (source.bounds?.(column, block) ?? null)
+  if (range && bounds && isOutside(range, bounds)) {
+    selection.count = 0
+    return
+  }
+  if (range && bounds && isInside(range, bounds)) {
+    if (nulls) keepUnflagged(nulls, selection)
+    return
+  }
+  const values = source.numbers(column, block, scratch.numbers)
   if (range) keepRange(values, range, selection)
   else keepEach(values, nulls, passes, selection)
   if (range && nulls) keepUnflagged(nulls, selection)

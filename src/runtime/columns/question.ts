@@ -1,7 +1,8 @@
 import type { Scalar } from '../../ports/read-store.ts'
+import type { Bounds } from './column-source.ts'
 import type { Layout } from './column-spec.ts'
 import { type Range, rangeOf, type Term, testOf } from './column-terms.ts'
-import type { NumberHeader, SegmentHeader } from './segment-header.ts'
+import type { SegmentHeader } from './segment-header.ts'
 
 /** What all terms of one column ask. `range`: of the numbers, where they ask for no more than that. */
 export interface ColumnTest {
@@ -40,11 +41,13 @@ export function questionOf(
   return { tests, groupBy: groups, fields: sums }
 }
 
-function isInside({ from, fromItself, to, toItself }: Range, { min, max }: NumberHeader): boolean {
+/** Whether all numbers between bounds are in a range. */
+export function isInside({ from, fromItself, to, toItself }: Range, { min, max }: Bounds): boolean {
   return (fromItself ? min >= from : min > from) && (toItself ? max <= to : max < to)
 }
 
-function isOutside({ from, fromItself, to, toItself }: Range, { min, max }: NumberHeader): boolean {
+/** Whether no number between bounds is in a range. */
+export function isOutside({ from, fromItself, to, toItself }: Range, { min, max }: Bounds): boolean {
   return (fromItself ? max < from : max <= from) || (toItself ? min > to : min >= to)
 }
 

@@ -1,7 +1,7 @@
 import type { Files } from '../../ports/files.ts'
 import { checksumOf } from '../write/snapshots/checksum.ts'
 import type { SectionMemory } from './column-memory.ts'
-import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
+import { BLOCK_ROWS, type Bounds, type ColumnSource } from './column-source.ts'
 import type { Layout } from './column-spec.ts'
 import {
   type CodeHeader,
@@ -62,8 +62,9 @@ function viewAs(type: NumberHeader['type'], bytes: Uint8Array): Packed {
   return new Float64Array(buffer, byteOffset, byteLength / 8)
 }
 
-/** A column's values, and its nulls. */
+/** A column's values, and its nulls. `section` holds the values in memory. */
 interface LoadedColumn {
+  readonly section: Uint8Array
   readonly values: Packed
   readonly nulls: Uint8Array | null
 }
@@ -85,7 +86,7 @@ export function createSegmentReader(files: Files, memory: SectionMemory) {
   async function column(segment: Segment, header: NumberHeader | CodeHeader): Promise<LoadedColumn> {
     const nulls = header.kind === 'number' ? header.nulls : null
     const [values, flags] = await Promise.all([read(segment, header.values), nulls && read(segment, nulls)])
-    return { values: viewAs(header.type, values), nulls: flags }
+    return { section: values, values: viewAs(header.type, values), nulls: flags }
   }
 
   return {
@@ -116,6 +117,29 @@ export function createSegmentReader(files: Files, memory: SectionMemory) {
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>
 
+/** Bounds of the blocks of a section, as long as it is in memory: two numbers for each, without the base. */
+const boundsOfSections = new WeakMap<Uint8Array, Float64Array>()
+
+/** The bounds of all blocks of a column, found once for a section in memory. */
+function blockBounds({ section, values }: LoadedColumn): Float64Array {
+  const known = boundsOfSections.get(section)
+  if (known) return known
+  const bounds = new Float64Array(2 * Math.ceil(values.length / BLOCK_ROWS))
+  for (let block = 0; 2 * block < bounds.length; block++) {
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    const end = Math.min(values.length, (block + 1) * BLOCK_ROWS)
+    for (let row = block * BLOCK_ROWS; row < end; row++) {
+      const value = values[row] ?? 0
+      if (value < min) min = value
+      if (value > max) max = value
+    }
+    bounds[2 * block] = min
+    bounds[2 * block + 1] = max
+  }
+  boundsOfSections.set(section, bounds)
+  return bounds
+}
+
 function segmentSource(
   { rows, columns }: SegmentHeader,
   loaded: ReadonlyMap<number, LoadedColumn>,
@@ -138,6 +162,13 @@ function segmentSource(
       const base = header?.kind === 'number' ? header.base : 0
       if (base !== 0) for (let row = 0; row < packed.length; row++) into[row] = (into[row] ?? 0) + base
       return into
+    },
+    bounds(index, block): Bounds | null {
+      const [header, column] = [columns[index], loaded.get(index)]
+      if (header?.kind !== 'number' || !column) return null
+      const found = blockBounds(column)
+      const [min = 0, max = 0] = [found[2 * block], found[2 * block + 1]]
+      return { min: min + header.base, max: max + header.base }
     },
     nulls(index, block) {
       const nulls = loaded.get(index)?.nulls
