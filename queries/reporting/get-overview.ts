@@ -3,7 +3,6 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { wallets } from '../../projections/money/wallets.ts'
-import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { alert, alertsOf } from '../../src/domain/reporting/alerts.ts'
 import { localMidnight } from '../../src/domain/shared/hours.ts'
 import { OVERVIEW } from '../../src/domain/shared/limits.ts'
@@ -72,7 +71,7 @@ export const getOverview = defineQuery({
     topCampaigns: z.array(topRow),
     topBuyers: z.array(topRow),
   }),
-  reads: [callLog, wallets, capCounters, ...ALERT_READS],
+  reads: [callLog, wallets, ...ALERT_READS],
   cacheable: true,
   async run({ views }: QueryPorts, { tenant, now }) {
     const { workspaceId } = tenant

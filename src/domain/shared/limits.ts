@@ -400,8 +400,8 @@ export const ADJUSTMENT = { max: 50, reason: 500 } as const
 
 // Reporting
 
-/** The overview (Supplement §10): days shown, rows of a table of the best, and records of a kind whose caps it looks at. */
-export const OVERVIEW = { days: 7, top: 5, records: 500 } as const
+/** The overview (Supplement §10): days shown, rows of a table of the best, and records with counters whose caps it looks at. */
+export const OVERVIEW = { days: 7, top: 5, records: 2_000 } as const
 
 /** Alerts of the overview: how many are shown, and the share of a cap from which on it is nearly full. */
 export const ALERTS = { max: 50, nearShare: 0.9 } as const

@@ -84,8 +84,8 @@ async function createPublisherSession(): Promise<string> {
   await main.act(registerUser, { ...person, passwordHash })
   const tokenHash = secretHash(person.email)
   const [invited] = await main.act(invitePublisherUser, { publisherId, ...person, tokenHash })
-  const { invitation }: Json = invited?.data
-  await main.act(acceptPublisherInvitation, { invitationId: invitation.id, tokenHash, person })
+  const data: Json = invited?.data
+  await main.act(acceptPublisherInvitation, { invitationId: data.invitation.id, tokenHash, person })
   return openSession({ writer: app.writer, clock, random }, main.workspaceId, person.email)
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
+import { openPublisherLane } from '../../support/e2e/publisher-lane.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
@@ -20,7 +21,11 @@ async function world(writer: StreamWriter) {
     const targetId = await main.target(buyerId, { name: `Desk ${name}`, revenueCents: (n + 1) * 1_000 })
     lines[name] = { ...(await main.line({ name: `Line ${name}` }, [targetId])), targetId }
   }
-  return { main, quiet, broke, lines }
+  const lane = await openPublisherLane(main, 'Paid', {
+    plan: [await main.target(await main.buyer({ name: 'Buyer Paid' }), { name: 'Desk Paid', revenueCents: 500 })],
+    terms: { dailyCap: 1, dailyPayoutCapCents: 301 },
+  })
+  return { main, quiet, broke, lines, lane }
 }
 
 const { it, describe, beforeAll, main, the, client, server } = suite('overview', world)
@@ -49,6 +54,7 @@ beforeAll(async () => {
   played.push(await play('One', { at: minutesAgo(DAY) }))
   played.push(await play('Two', { at: minutesAgo(3 * DAY) }))
   played.push(await play('Two', { at: minutesAgo(6 * DAY - 5) }))
+  played.push((await main.playCall({ to: the.lane.e164, from: '+12125550176', mode: 'instant' })).call)
   // Before the seven days.
   await play('Six', { at: minutesAgo(8 * DAY) })
   calls = played
@@ -140,8 +146,25 @@ describe('the alerts', () => {
   it('name caps that are full or nearly so', async () => {
     const { targetId, campaignId } = lineOf('Six')
     await patch(`targets/${targetId}`, { dailyCap: 1, totalCap: 2 })
-    await patch(`campaigns/${campaignId}`, { dailyCap: 1_000 })
+    await patch(`campaigns/${campaignId}`, { dailyCap: 1 })
+    const { buyer } = (await main.console(`/api/tracking/targets/${targetId}`)).body.target
+    await patch(`buyers/${buyer.id}`, { dailyCap: 1 })
     const { alerts } = await overview()
+    expect(alerts).toContainEqual({
+      severity: 'medium',
+      sentence: 'The campaign Line Six has reached its daily cap (1 of 1 call).',
+      to: `/campaigns/${campaignId}`,
+    })
+    expect(alerts).toContainEqual({
+      severity: 'medium',
+      sentence: 'The buyer Buyer Six has reached its daily cap (1 of 1 call).',
+      to: `/buyers/${buyer.id}`,
+    })
+    const lane = alerts.filter(({ to }: Json) => to === `/campaigns/${the.lane.campaignId}/publishers`)
+    expect(lane.map(({ severity, sentence }: Json) => [severity, sentence])).toEqual([
+      ['medium', 'The lane of Paid leads on Paid has reached its daily cap (1 of 1 call).'],
+      ['low', 'The lane of Paid leads on Paid is near its daily payout cap ($3.00 of $3.01).'],
+    ])
     const own = alerts.filter(({ to }: Json) => to === `/targets/${targetId}`)
     expect(own).toContainEqual({
       severity: 'medium',
@@ -149,7 +172,9 @@ describe('the alerts', () => {
       to: `/targets/${targetId}`,
     })
     await patch(`targets/${targetId}`, { dailyCap: 0, totalCap: 0 })
-    expect(sentencesOf(await overview()).join()).not.toContain('Desk Six')
+    await patch(`campaigns/${campaignId}`, { dailyCap: 0 })
+    await patch(`buyers/${buyer.id}`, { dailyCap: 0 })
+    expect(sentencesOf(await overview()).join()).not.toMatch(/Six/)
   })
 
   it('name campaigns that are restricted, numbers without rent and numbers without calls', async () => {
