@@ -27,8 +27,7 @@ function sourceOf(withBounds: boolean, withNulls: boolean) {
         return { min: Math.min(...values), max: Math.max(...values) }
       },
     }),
-    nulls: (_column, block) =>
-      withNulls ? Uint8Array.from(blockOf(block, (row) => (isNull(row) ? 1 : 0))) : null,
+    nulls: (_column, block) => (withNulls ? Uint8Array.from(blockOf(block, (row) => (isNull(row) ? 1 : 0))) : null),
     codes: (_column, _block, into) => into,
     dictionary: () => [],
   }

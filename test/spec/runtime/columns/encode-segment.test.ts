@@ -55,16 +55,17 @@ test('a segment knows the bounds of each block of its numbers', async () => {
   const [written] = await writeSegments(files, 'f', 0, buffer, count)
   const segment = await openSegment(files, 'f', written?.name ?? '', layout)
   if (!segment) return expect.fail('The segment is missing.')
-  const reader = createSegmentReader(files, createColumnMemory(1_000_000, () => 0))
+  const reader = createSegmentReader(
+    files,
+    createColumnMemory(1_000_000, () => 0),
+  )
   const source = await reader.load(segment, [0, 1, 2], null)
   for (const [column, place] of [
     [0, 1],
     [1, 2],
   ] as const)
     for (let block = 0; block < 3; block++) {
-      const values = rows
-        .slice(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS)
-        .map((row) => Number(row[place] ?? 0))
+      const values = rows.slice(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS).map((row) => Number(row[place] ?? 0))
       expect(source.bounds?.(column, block)).toEqual({ min: Math.min(...values), max: Math.max(...values) })
     }
   expect(source.bounds?.(2, 0)).toBe(null)
