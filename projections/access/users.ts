@@ -30,8 +30,8 @@ export const users = defineProjection({
     /** SHA-256 of the token by which the password can be reset; null for none. */
     resetTokenHash: z.string().nullable(),
     seats: z.array(z.object({ workspaceId: id, role })).readonly(),
-    /** The publishers whose portal the user may use while it is on. */
-    publishers: z.array(z.object({ workspaceId: id, publisherId: id })).readonly(),
+    /** The publishers whose portal the user may use while it is on; missing where there were never any. */
+    publishers: z.array(z.object({ workspaceId: id, publisherId: id })).readonly().optional(),
   }),
   indexes: [{ resetTokenHash: 1 }],
   key: ({ data }) => data.userId,
@@ -42,7 +42,6 @@ export const users = defineProjection({
       passwordHash,
       resetTokenHash: null,
       seats: [],
-      publishers: [],
     }),
   },
   update: {
@@ -61,12 +60,12 @@ export const users = defineProjection({
       seats: doc.seats.filter((held) => held.workspaceId !== workspaceId),
     }),
     PublisherUserAdded(doc, { data: { workspaceId, publisher } }) {
-      const others = doc.publishers.filter(({ publisherId }) => publisherId !== publisher.id)
+      const others = (doc.publishers ?? []).filter(({ publisherId }) => publisherId !== publisher.id)
       return { ...doc, publishers: [...others, { workspaceId, publisherId: publisher.id }] }
     },
     PublisherUserRemoved: (doc, { data: { publisher } }) => ({
       ...doc,
-      publishers: doc.publishers.filter(({ publisherId }) => publisherId !== publisher.id),
+      publishers: (doc.publishers ?? []).filter(({ publisherId }) => publisherId !== publisher.id),
     }),
   },
 })

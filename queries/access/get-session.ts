@@ -37,7 +37,7 @@ export const getSession = defineQuery({
     if (!session || !user || session.userId !== actor?.id) return refuse('unauthorized')
     const [held, open] = await Promise.all([
       readReferenced(views, workspaces, user.seats, ({ workspaceId }) => workspaceId),
-      openPortals(views, user.publishers),
+      openPortals(views, user),
     ])
     const seats = user.seats.map(({ workspaceId, role }) => ({
       agencyId: workspaceId,

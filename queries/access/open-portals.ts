@@ -4,7 +4,7 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { type DocOf, readReferenced } from '../shared/documents.ts'
 
 /** Of a user's publishers those whose portal is on (Document 1, Publisher), in their order. */
-export async function openPortals(views: Pick<ReadStore, 'getMany'>, held: DocOf<typeof users>['publishers']) {
+export async function openPortals(views: Pick<ReadStore, 'getMany'>, { publishers: held = [] }: DocOf<typeof users>) {
   const found = await readReferenced(views, publishers, held, ({ publisherId }) => publisherId)
   return held.flatMap(({ publisherId }) => {
     const publisher = found.get(publisherId)

@@ -17,6 +17,7 @@ import { call } from '../domain/calls/call.ts'
 import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
 import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
+import { isUnavailable } from '../kernel/async/errors.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
@@ -129,10 +130,30 @@ function hasApiKey({ apiKeys }: WorkspaceState, secret: string): boolean {
 }
 
 /** Id of the sandbox workspace, once what was written before has been read; null when there is none yet. */
-async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
+async function readSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
   await readSide.positions.waitFor([users.name, workspaces.name], head, CATCH_UP_MS)
   return findSandbox(readSide.views)
+}
+
+/** Pause (ms) between two looks at a projection that is being built. */
+const BUILD_POLL_MS = 100
+
+/**
+ * The same, once the projections can be read: those of a new version are built after an upgrade.
+ * @throws StoreUnavailable when they cannot be read for long
+ */
+async function existingSandbox(app: SeedPlatform): Promise<string | null> {
+  const { clock } = app
+  const end = clock.now() + CATCH_UP_MS
+  for (;;) {
+    try {
+      return await readSandbox(app)
+    } catch (error) {
+      if (!isUnavailable(error) || clock.now() > end) throw error
+    }
+    await new Promise<void>((resolve) => clock.schedule(clock.now() + BUILD_POLL_MS, resolve))
+  }
 }
 
 /** Whether seeding was completed: its last step opens the owner's first session. */

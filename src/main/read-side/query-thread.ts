@@ -128,7 +128,7 @@ async function sessionOf(hash: string): Promise<Credential | null> {
   const user = session && (await readMany(views, users, [session.userId])).get(session.userId)
   if (!session || !user) return null
   const seats = user.seats.map(({ workspaceId: agencyId, role }) => ({ agencyId, role }))
-  const open = await openPortals(views, user.publishers)
+  const open = await openPortals(views, user)
   return {
     kind: 'session',
     userId: session.userId,
