@@ -31,7 +31,10 @@ export const users = defineProjection({
     resetTokenHash: z.string().nullable(),
     seats: z.array(z.object({ workspaceId: id, role })).readonly(),
     /** The publishers whose portal the user may use while it is on; missing where there were never any. */
-    publishers: z.array(z.object({ workspaceId: id, publisherId: id })).readonly().optional(),
+    publishers: z
+      .array(z.object({ workspaceId: id, publisherId: id }))
+      .readonly()
+      .optional(),
   }),
   indexes: [{ resetTokenHash: 1 }],
   key: ({ data }) => data.userId,
