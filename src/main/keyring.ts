@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { streamOf } from '../kernel/entity.ts'
+import { defineEntity, streamOf } from '../kernel/entity.ts'
 import type { EventToAppend, RecordedEvent } from '../kernel/event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -10,9 +10,16 @@ import { decrypt, deriveKey, encrypt, KEY_BYTES, keyIdOf } from './sealing.ts'
 import { openLogReader } from './stores.ts'
 
 /** The platform's one stream of sealed roots: the last event counts. These names are the storage format. */
-const STREAM = streamOf({ name: 'keyring' }, 'all')
 const ROOT_SEALED = 'RootSealed'
 const rootSealed = z.object({ format: z.int(), keyId: z.string(), sealed: z.string() })
+export const keyring = defineEntity({
+  name: 'keyring',
+  version: 1,
+  events: { [ROOT_SEALED]: rootSealed },
+  initial: null,
+  evolve: {},
+})
+const STREAM = streamOf(keyring, 'all')
 
 /** Format of what the log holds. 2: partitions in the names of streams; format 1 is known by the names of its first streams. */
 const FORMAT = 2

@@ -1,16 +1,22 @@
 import { openSqliteEventLog, openSqliteEventReader } from '../adapters/sqlite/event-log.ts'
+import { checkSqliteColumns, checkSqliteFile } from '../adapters/sqlite/file-verifier.ts'
+import { openSqliteLogVerifier } from '../adapters/sqlite/log-verifier.ts'
 import { openSqliteOperationalStore } from '../adapters/sqlite/operational-store.ts'
 import { createReadStoreFileCheck, openSqliteReadStore } from '../adapters/sqlite/read-store.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { LogVerifier } from '../ports/log-verifier.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 
 const SQLITE = 'sqlite:'
-const fileOf = (url: string) => (url.startsWith(SQLITE) ? url.slice(SQLITE.length) : null)
+/** The file that a connection string names; null for a server. */
+export const fileOf = (url: string) => (url.startsWith(SQLITE) ? url.slice(SQLITE.length) : null)
 
 // The drivers of servers are large, and are loaded where there is one to speak to.
 const eventStoreDb = async (url: string) =>
   (await import('../adapters/eventstoredb/event-store-db.ts')).openEventStoreDb(url)
+const eventStoreDbVerifier = async (url: string) =>
+  (await import('../adapters/eventstoredb/log-verifier.ts')).openEventStoreDbVerifier(url)
 const mongoViews = async (url: string) => (await import('../adapters/mongodb/read-store.ts')).openMongoReadStore(url)
 const mongoOperations = async (url: string) =>
   (await import('../adapters/mongodb/operational-store.ts')).openMongoOperationalStore(url)
@@ -41,8 +47,28 @@ export function availabilityCheck(url: string, look: () => Promise<unknown>): ()
   return async () => present()
 }
 
+/** The file of the operational store beside that of the read models. */
+export const operationalFileOf = (viewsFile: string) => `${viewsFile.replace(/\.db$/, '')}.ops.db`
+
 /** Opens the operational store, beside the views. A file of its own, so that its writers never wait for a projection's batch. */
 export async function openOperationalStore(url: string): Promise<OperationalStore> {
   const file = fileOf(url)
-  return file === null ? mongoOperations(url) : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
+  return file === null ? mongoOperations(url) : openSqliteOperationalStore(operationalFileOf(file))
+}
+
+/** Opens the event log that a connection string names to check it. */
+export async function openLogVerifier(url: string): Promise<LogVerifier> {
+  const file = fileOf(url)
+  return file === null ? eventStoreDbVerifier(url) : openSqliteLogVerifier(file)
+}
+
+/** Sentences on damage to the files that hold stores, if any: their pages, and the columns of read models beside their documents. */
+export function checkStoreFiles(eventLogUrl: string, readStoreUrl: string): readonly string[] {
+  const [events, views] = [fileOf(eventLogUrl), fileOf(readStoreUrl)]
+  return [
+    ...(events === null ? [] : checkSqliteFile(events)),
+    ...(views === null
+      ? []
+      : [...checkSqliteFile(views), ...checkSqliteFile(operationalFileOf(views)), ...checkSqliteColumns(views)]),
+  ]
 }

@@ -7,6 +7,11 @@ export interface Layout {
   readonly version: number
   /** Statements that create missing tables and indexes. */
   readonly tables: string
+  /**
+   * Columns that a file of this version may lack, by table. They are nullable, so that an earlier program of the same version goes on
+   * writing beside this one.
+   */
+  readonly addedColumns?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** FULL: a commit survives a power cut. NORMAL: it survives a killed process. */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheKiB: number
@@ -101,11 +106,32 @@ function openFile(path: string, layout: Layout): Database {
     if (found < layout.version) {
       inTransaction(db, () => db.exec(`${layout.tables}; PRAGMA user_version=${layout.version}`))
     }
+    addMissingColumns(db, layout)
     return { db, path, checkFile: createFileCheck(path) }
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+/** Adds the layout's later columns to the tables of an earlier program. */
+function addMissingColumns(db: DatabaseSync, { addedColumns = {} }: Layout): void {
+  const missing = () =>
+    Object.entries(addedColumns).flatMap(([table, columns]) => {
+      const found = new Set(
+        db
+          .prepare(`PRAGMA table_info(${table})`)
+          .all()
+          .map(({ name }) => name),
+      )
+      const absent = Object.entries(columns).filter(([name]) => !found.has(name))
+      return absent.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`)
+    })
+  if (missing().length === 0) return
+  // Another process may have added them before this one got the lock.
+  inTransaction(db, () => {
+    for (const sql of missing()) db.exec(sql)
+  })
 }
 
 /** Runs `work` in a transaction that takes the write lock at once. An error rolls it back. */

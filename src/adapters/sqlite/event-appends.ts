@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventToAppend } from '../../kernel/event.ts'
 import { type Database, isConstraintViolation, rollback } from './database.ts'
+import { checksumAfter, lastChecksumSql } from './event-checksum.ts'
 
 /** Result of an append: the position of its last event, null for a conflict, or an error of this append alone. */
 export type AppendOutcome = number | null | Error
@@ -37,16 +38,18 @@ export function createGroupCommit({ db, checkFile }: Database): GroupCommit {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const revisions = createRevisionCache(db)
+  const checksums = createChecksumCache(db)
   return {
     begin() {
       checkFile()
       begin.run()
-      revisions.dropStale()
+      if (revisions.dropStale()) checksums.clear()
     },
-    append: createAppender(db, revisions),
+    append: createAppender(db, revisions, checksums),
     commit: () => commit.run(),
     rollBack() {
       revisions.clear()
+      checksums.clear()
       rollback(db)
     },
   }
@@ -56,8 +59,8 @@ interface RevisionCache {
   /** Whether the stream is at this revision. May be true for a new stream that exists, which the insert then refuses. */
   isAt(stream: string, expected: number): boolean
   set(stream: string, revision: number): void
-  /** Clears the cache if another process has written. Call inside the transaction. */
-  dropStale(): void
+  /** Clears the cache if another process has written; returns whether it has. Call inside the transaction. */
+  dropStale(): boolean
   clear(): void
 }
 
@@ -83,16 +86,46 @@ function createRevisionCache(db: DatabaseSync): RevisionCache {
     },
     dropStale() {
       const now = version.get()?.data_version
-      if (now !== seen) known.clear()
+      const isStale = now !== seen
+      if (isStale) known.clear()
       seen = now
+      return isStale
     },
     clear: () => known.clear(),
   }
 }
 
-function createAppender(db: DatabaseSync, revisions: RevisionCache): (packed: string) => AppendOutcome {
+/** The checksum of the newest event, from which that of the next one follows. */
+interface ChecksumCache {
+  last(): number
+  set(checksum: number): void
+  clear(): void
+}
+
+function createChecksumCache(db: DatabaseSync): ChecksumCache {
+  const newest = db.prepare(lastChecksumSql)
+  let known: number | null = null
+  return {
+    last() {
+      known ??= Number(newest.get()?.checksum ?? 0)
+      return known
+    },
+    set(checksum) {
+      known = checksum
+    },
+    clear() {
+      known = null
+    },
+  }
+}
+
+function createAppender(
+  db: DatabaseSync,
+  revisions: RevisionCache,
+  checksums: ChecksumCache,
+): (packed: string) => AppendOutcome {
   const insert = db.prepare(
-    'INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO events (stream, revision, id, type, version, data, meta, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const undo = db.prepare('DELETE FROM events WHERE position >= ?')
   const owner = db.prepare('SELECT stream FROM events WHERE id = ?')
@@ -108,11 +141,14 @@ function createAppender(db: DatabaseSync, revisions: RevisionCache): (packed: st
     let revision = expected
     let first: number | null = null
     let position = 0
+    let checksum = checksums.last()
     for (let at = HEAD_PARTS; at < parts.length; at += EVENT_PARTS) {
       const [id = '', type = '', version, data = '', meta = ''] = parts.slice(at, at + EVENT_PARTS)
       revision += 1
+      checksum = checksumAfter(checksum, [stream, revision, id, type, Number(version), data, meta])
       try {
-        position = Number(insert.run(stream, revision, id, type, Number(version), data, meta).lastInsertRowid)
+        const { lastInsertRowid } = insert.run(stream, revision, id, type, Number(version), data, meta, checksum)
+        position = Number(lastInsertRowid)
         first ??= position
       } catch (error) {
         if (!isConstraintViolation(error)) throw error
@@ -121,6 +157,7 @@ function createAppender(db: DatabaseSync, revisions: RevisionCache): (packed: st
       }
     }
     revisions.set(stream, revision)
+    checksums.set(checksum)
     return position
   }
 }

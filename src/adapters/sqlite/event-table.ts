@@ -23,8 +23,11 @@ export const EVENT_LAYOUT: Layout = {
     version INTEGER NOT NULL,
     data TEXT NOT NULL,
     meta TEXT NOT NULL,
+    checksum INTEGER,
     UNIQUE (stream, revision)
   )`,
+  // Null in the rows of a program that wrote none (before 25 November 2026).
+  addedColumns: { events: { checksum: 'INTEGER' } },
 }
 
 export const READ_LIMIT = 1_000
