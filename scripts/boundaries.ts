@@ -59,7 +59,11 @@ const rooms: Readonly<Record<string, Room>> = {
   projections: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   queries: { rooms: [...core, 'projections'], packages: [...pure, 'rxjs'], node: ['util', 'stream'] },
   'scripts/webhook-docs.ts': { rooms: ['src/domain/delivery'], packages: [], node: ['fs', 'path'] },
-  scripts: { rooms: ['src/main', 'src/explain', 'src/verify', 'test/bench'], packages: 'any', node: 'any' },
+  scripts: {
+    rooms: ['src/main', 'src/explain', 'src/verify', 'src/runtime/projections/rebuild-projections.ts', 'test/bench'],
+    packages: 'any',
+    node: 'any',
+  },
   test: { rooms: [...inside, 'src/main', 'src/snippet', 'scripts'], packages: 'any', node: 'any' },
 }
 

@@ -2,7 +2,7 @@ import { POOLS } from '../runtime/ownership/leases.ts'
 import { createOwnership } from '../runtime/ownership/ownership.ts'
 import { enter, ownerName, versionsOf } from '../runtime/ownership/presence.ts'
 import type { RebuildProgress } from '../runtime/projections/rebuild-progress.ts'
-import { rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
+import { type RebuildResult, rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
 import { ConfigurationError, readConfig } from './config.ts'
 import { openCheckedLog } from './keyring.ts'
 import { followed, projections, upcasts } from './registry.ts'
@@ -19,7 +19,8 @@ const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
   one.done / one.total - other.done / other.total
 
 /**
- * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile.
+ * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile. Where a build of
+ * the same version is there and holds other documents, it stays the one that is read, unless `replace` says otherwise.
  * @throws ConfigurationError, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
  */
 export async function rebuild(
@@ -27,7 +28,8 @@ export async function rebuild(
   names: readonly string[],
   onProgress: (progress: WholeProgress) => void,
   signal: AbortSignal,
-): Promise<void> {
+  { replace = false } = {},
+): Promise<readonly RebuildResult[]> {
   const unknown = names.find((name) => !projectionNames.includes(name))
   if (unknown !== undefined) {
     throw new ConfigurationError(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
@@ -40,7 +42,7 @@ export async function rebuild(
   const ownership = createOwnership({ ops, clock, owner: presence.owner, pool: POOLS.projections })
   const each = new Map<string, RebuildProgress>()
   try {
-    await rebuildProjections({
+    return await rebuildProjections({
       log,
       store,
       ownership,
@@ -50,6 +52,7 @@ export async function rebuild(
       indexedByPosition: followed,
       clock,
       signal,
+      onDifference: replace ? 'replace' : 'keep',
       onRebuild(progress) {
         each.set(progress.name, progress)
         const [slowest] = [...each.values()].toSorted(furtherFromDone)

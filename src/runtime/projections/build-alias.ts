@@ -11,6 +11,8 @@ const versionBuilds = z.object({
   active: names.nullable(),
   /** The build that takes its place once it has caught up; null for none. */
   building: names.nullable(),
+  /** Whether the build that is being built waits, when it has caught up, for whoever asked for it to compare and switch it. */
+  held: z.boolean().optional(),
 })
 const aliasDoc = z.object({ versions: z.array(versionBuilds), retired: z.array(names) })
 

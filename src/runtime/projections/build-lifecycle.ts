@@ -9,6 +9,7 @@ import {
   ensureAliases,
   readAliases,
   type StoredAlias,
+  type VersionBuilds,
   withBuilds,
 } from './build-alias.ts'
 import { type BuildNames, buildNames } from './build-names.ts'
@@ -58,19 +59,30 @@ export async function syncAliases(
 }
 
 /**
- * Requests a rebuild of a projection beside the active build of its version; any runner of that version builds it.
- * Resolves to whether this call started one: it has no effect while one runs. @throws StoreUnavailable
+ * Requests a rebuild of a projection beside the active build of its version; any runner of that version builds it, and switches to
+ * it when it has caught up. `held`: the caller compares it with the active build, if there is one, and switches itself.
+ * Resolves to whether this call started one: while one runs, it goes on, and only who switches it changes. @throws StoreUnavailable
  */
-export async function requestRebuild(store: ReadStore, projection: AnyProjection): Promise<boolean> {
+export async function requestRebuild(
+  store: ReadStore,
+  projection: AnyProjection,
+  { held = false } = {},
+): Promise<boolean> {
   await ensureAliases(store)
+  let started = false
   const { moved } = await compareAndSetAlias(store, projection.name, (current, generation) => {
     const alias = current ?? firstAlias(projection)
     const builds = buildsOf(alias, projection.version)
-    if (builds.building !== null) return null
-    return withBuilds(alias, { ...builds, building: buildNames(projection, generation) })
+    const isHeld = held && builds.active !== null
+    started = builds.building === null
+    if (!started && isHeld === (builds.held ?? false)) return null
+    const building = builds.building ?? buildNames(projection, generation)
+    return withBuilds(alias, { ...unheld(builds), building, ...(isHeld ? { held: true } : {}) })
   })
-  return moved
+  return moved && started
 }
+
+const unheld = ({ held: _held, ...builds }: VersionBuilds): VersionBuilds => builds
 
 /** Makes a build that has caught up the active one of its version, and retires the one before it. @throws StoreUnavailable */
 export async function switchBuild(
@@ -81,7 +93,20 @@ export async function switchBuild(
     if (current === null) return null
     const builds = buildsOf(current, names.version)
     if (builds.building?.collection !== names.collection) return null
-    return retire(withBuilds(current, { ...builds, active: builds.building, building: null }), builds.active)
+    return retire(withBuilds(current, { ...unheld(builds), active: builds.building, building: null }), builds.active)
+  })
+}
+
+/** Retires a build that is not to be read, and leaves the active one of its version. @throws StoreUnavailable */
+export async function abandonBuild(
+  store: ReadStore,
+  { projection, names }: { readonly projection: AnyProjection; readonly names: BuildNames },
+): Promise<void> {
+  await changeAlias(store, projection.name, (current) => {
+    if (current === null) return null
+    const builds = buildsOf(current, names.version)
+    if (builds.building?.collection !== names.collection) return null
+    return retire(withBuilds(current, { ...unheld(builds), building: null }), builds.building)
   })
 }
 

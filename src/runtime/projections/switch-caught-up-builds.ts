@@ -1,8 +1,8 @@
 import { flush } from './advance-lane.ts'
-import { buildsOf, readAliases } from './build-alias.ts'
+import { buildsOf, readAlias } from './build-alias.ts'
+import { isBuildComplete } from './build-completeness.ts'
 import { switchBuild } from './build-lifecycle.ts'
 import type { BuildPorts } from './build-ports.ts'
-import { coverageOf, lowestOf } from './coverage.ts'
 import type { ProjectionLane } from './projection-lane.ts'
 import { type RebuildProgress, rebuildProgress } from './rebuild-progress.ts'
 
@@ -21,6 +21,12 @@ function buildingOf(lanes: readonly ProjectionLane[]): readonly Build[] {
   return [...byBuild.values()].flatMap(([first, ...others]): Build[] => (first ? [[first, ...others]] : []))
 }
 
+/** Whether whoever asked for a build switches it. */
+async function isHeldBy(store: BuildPorts['store'], { names, projection }: ProjectionLane): Promise<boolean> {
+  const alias = await readAlias(store, projection.name)
+  return alias !== null && (buildsOf(alias, names.version).held ?? false)
+}
+
 const leastFar = (build: Build) => build.reduce((least, lane) => (lane.read < least.read ? lane : least))
 
 /** Reports the progress of rebuilds, and switches those that have caught up, in whichever processes they are built. */
@@ -33,21 +39,6 @@ export function createRebuildSwitch(
   const starts = new Map<string, { readonly position: number; readonly at: number }>()
   let checkAt = 0
   let head: number | null = null
-
-  /** Whether the stored checkpoints say that a build has come as far as the active one of its version, and has no event of before the last check left. */
-  async function isComplete({ names, projection }: ProjectionLane, headBefore: number): Promise<boolean> {
-    const [aliases, checkpoints] = [await readAliases(store), await store.checkpoints(`${projection.name}@`)]
-    const alias = aliases.get(projection.name)?.alias
-    const builds = alias && buildsOf(alias, names.version)
-    if (builds?.building?.collection !== names.collection) return false
-    const built = coverageOf(checkpoints, names.checkpoint)
-    const active = builds.active ? coverageOf(checkpoints, builds.active.checkpoint) : []
-    if (active.some(({ range, position }) => lowestOf(built, range).position < position)) return false
-    const types = new Set(Object.keys(projection.events))
-    const { events, end } = await log.readAll(lowestOf(built).position, 1, { types })
-    const [next] = events
-    return next ? next.position > headBefore : end
-  }
 
   return {
     /** When a build is compared next (ms since the epoch); null when there is none. */
@@ -69,7 +60,8 @@ export function createRebuildSwitch(
         if (start) onRebuild?.(rebuildProgress(leastFar(build), start, head, now))
         if (headBefore === null || !build.every((lane) => isCaughtUp(lane) && lane.failures === 0)) continue
         const flushed = await Promise.all(build.filter(({ busy }) => busy === null).map((lane) => flush(ports, lane)))
-        if (flushed.includes(false) || !(await isComplete(build[0], headBefore))) continue
+        if (flushed.includes(false) || (await isHeldBy(store, build[0]))) continue
+        if (!(await isBuildComplete(ports, build[0], headBefore))) continue
         await switchBuild(store, build[0])
         isSwitched = true
       }
