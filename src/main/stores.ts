@@ -1,5 +1,5 @@
 import { openSqliteEventLog, openSqliteEventReader } from '../adapters/sqlite/event-log.ts'
-import { checkSqliteColumns, checkSqliteFile } from '../adapters/sqlite/file-verifier.ts'
+import { checkSqliteColumns, checkSqliteFile, type StoredExpiries } from '../adapters/sqlite/file-verifier.ts'
 import { openSqliteLogVerifier } from '../adapters/sqlite/log-verifier.ts'
 import { openSqliteOperationalStore } from '../adapters/sqlite/operational-store.ts'
 import { createReadStoreFileCheck, openSqliteReadStore } from '../adapters/sqlite/read-store.ts'
@@ -63,12 +63,20 @@ export async function openLogVerifier(url: string): Promise<LogVerifier> {
 }
 
 /** Sentences on damage to the files that hold stores, if any: their pages, and the columns of read models beside their documents. */
-export function checkStoreFiles(eventLogUrl: string, readStoreUrl: string): readonly string[] {
+export function checkStoreFiles(
+  eventLogUrl: string,
+  readStoreUrl: string,
+  expiries: StoredExpiries,
+): readonly string[] {
   const [events, views] = [fileOf(eventLogUrl), fileOf(readStoreUrl)]
   return [
     ...(events === null ? [] : checkSqliteFile(events)),
     ...(views === null
       ? []
-      : [...checkSqliteFile(views), ...checkSqliteFile(operationalFileOf(views)), ...checkSqliteColumns(views)]),
+      : [
+          ...checkSqliteFile(views),
+          ...checkSqliteFile(operationalFileOf(views)),
+          ...checkSqliteColumns(views, expiries),
+        ]),
   ]
 }

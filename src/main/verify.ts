@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { openLocalFiles } from '../adapters/files/local-files.ts'
 import { simulatedCall } from '../adapters/simulator/simulated-call.ts'
 import { simulatedNumber } from '../adapters/simulator/simulated-number.ts'
+import type { StoredExpiries } from '../adapters/sqlite/file-verifier.ts'
 import { session } from '../adapters/telnyx/session.ts'
-import { Unavailable } from '../kernel/async/errors.ts'
+import { errorMessage } from '../kernel/async/errors.ts'
 import { anyEntityOf } from '../kernel/entity.ts'
+import { collectionOf } from '../kernel/projection.ts'
 import { START } from '../ports/event-log.ts'
-import { type VerifyProgress, type VerifyReport, verify as verifyStores } from '../verify/verify.ts'
+import { parseCollectionName } from '../runtime/projections/build-names.ts'
+import { type VerifyProgress, type VerifyReport, VerifyStopped, verify as verifyStores } from '../verify/verify.ts'
 import { ConfigurationError, readConfig } from './config.ts'
 import { keyring } from './keyring.ts'
 import { entities, projections } from './registry.ts'
@@ -43,11 +46,17 @@ const streamKinds = [
   anyEntityOf(keyring),
 ]
 
+/** When the documents of each collection expire, as their projections say. */
+function storedExpiries(): StoredExpiries {
+  const byCollection = new Map(projections.map((projection) => [collectionOf(projection), projection.expiresAt]))
+  return { expiryOf: (collection) => byCollection.get(parseCollectionName(collection).base) ?? null, now: clock.now() }
+}
+
 const NOTHING_READ = { head: START, events: 0, models: 0, documents: 0, notes: [] }
 
 /** The report on files so damaged that their stores cannot be opened. */
-function unopenedReport(sentences: readonly string[], error: Error): VerifyReport {
-  const findings = [...sentences, `The check ended early: ${error.message}`].map((sentence) => ({
+function unopenedReport(sentences: readonly string[], end: string): VerifyReport {
+  const findings = [...sentences, `The check ended early: ${end}`].map((sentence) => ({
     check: 'files',
     sentence,
   }))
@@ -69,7 +78,7 @@ export async function verify(
   if (file !== null && !existsSync(file)) throw new ConfigurationError(`There is no event log at ${file}.`)
   removeAbandoned(dataDir)
   onProgress({ phase: 'files', done: 0, total: 0 })
-  const fileProblems = checkStoreFiles(eventLogUrl, readStoreUrl)
+  const fileProblems = checkStoreFiles(eventLogUrl, readStoreUrl, storedExpiries())
   const directory = mkdtempSync(join(dataDir, `verify-${process.pid}-`))
   const opened: { readonly close: () => Promise<void> }[] = []
   const keep = <Store extends { readonly close: () => Promise<void> }>(store: Store): Store => {
@@ -84,8 +93,8 @@ export async function verify(
     const ports = { log, views, scratch, columns, fileProblems, entities: streamKinds, projections, clock, signal }
     return await verifyStores(ports, onProgress)
   } catch (error) {
-    if (!(error instanceof Unavailable) || fileProblems.length === 0) throw error
-    return unopenedReport(fileProblems, error)
+    if (error instanceof VerifyStopped || fileProblems.length === 0) throw error
+    return unopenedReport(fileProblems, errorMessage(error))
   } finally {
     await Promise.allSettled(opened.map((store) => store.close()))
     rmSync(directory, { recursive: true, force: true })

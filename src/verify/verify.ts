@@ -1,6 +1,6 @@
 import { activity } from '../../projections/activity/activity.ts'
 import { checkChain } from '../../queries/activity/activity-chain.ts'
-import { errorMessage, Unavailable } from '../kernel/async/errors.ts'
+import { errorMessage } from '../kernel/async/errors.ts'
 import type { AnyEntity } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { type AnyProjection, collectionOf } from '../kernel/projection.ts'
@@ -10,8 +10,9 @@ import type { Files } from '../ports/files.ts'
 import type { CheckedEvent, LogVerifier } from '../ports/log-verifier.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import { checkColumnFiles } from '../runtime/columns/check-files.ts'
-import { withActiveBuilds } from '../runtime/projections/active-builds.ts'
 import { ensureAliases } from '../runtime/projections/build-alias.ts'
+import type { BuildNames } from '../runtime/projections/build-names.ts'
+import { delegate } from '../runtime/projections/delegate-store.ts'
 import { upcastsOf } from '../runtime/upcasts.ts'
 import { KEYED_CHECKS } from './checks.ts'
 import { createFindings, type Finding } from './finding.ts'
@@ -105,8 +106,8 @@ export async function verify(
   try {
     counts = await checkStores(check)
   } catch (error) {
-    if (!(error instanceof Unavailable) || ports.fileProblems.length === 0) throw error
-    findings.add({ check: 'files', sentence: `The check ended early: ${error.message}` })
+    if (error instanceof VerifyStopped || ports.fileProblems.length === 0) throw error
+    findings.add({ check: 'files', sentence: `The check ended early: ${errorMessage(error)}` })
   }
   return { ...counts, findings: findings.list(), total: findings.total(), byCheck: findings.byCheck(), notes }
 }
@@ -269,11 +270,22 @@ async function checkLog(check: Check, head: number, models: readonly CheckedMode
   return count
 }
 
+/** Read models in which a projection's plain collection name means one of its builds. */
+function withBuild(views: ReadStore, projection: AnyProjection, { collection }: BuildNames): ReadStore {
+  const nameOf = (name: string) => (name === collectionOf(projection) ? collection : name)
+  return {
+    ...delegate(views),
+    get: (name, id, now) => views.get(nameOf(name), id, now),
+    find: (name, page) => views.find(nameOf(name), page),
+  }
+}
+
 /** Recomputes the chain of every workspace's activity log from the stored entries. */
-async function checkActivity({ views, clock, add, proceed }: Check, models: readonly CheckedModel[]): Promise<void> {
-  if (!models.some(({ projection }) => projection.name === activity.name)) return
-  const active = withActiveBuilds(views, clock)
-  const heads = await active.pluck(collectionOf(activity), 'workspaceId', { filter: { head: true } })
+async function checkActivity({ views, add, proceed }: Check, models: readonly CheckedModel[]): Promise<void> {
+  const model = models.find(({ projection }) => projection.name === activity.name)
+  if (model === undefined) return
+  const active = withBuild(views, activity, model.names)
+  const heads = await views.pluck(model.names.collection, 'workspaceId', { filter: { head: true } })
   for (const [index, head] of heads.entries()) {
     proceed('activity', index, heads.length)
     const workspaceId = String(head)

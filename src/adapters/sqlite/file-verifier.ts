@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Doc } from '../../ports/read-store.ts'
 import { type Collection, openCatalogue } from './collections.ts'
 import { openConnection } from './database.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
@@ -55,15 +56,44 @@ function mismatchesIn(prepare: Prepare, { name, table, columns }: Collection): r
   return sentences.slice(0, MAX_SENTENCES)
 }
 
-/** Compares the columns of every collection in a file of read models with its documents; sentences on those that differ. */
-export function checkSqliteColumns(path: string): readonly string[] {
+/** When documents expire, by what their projection says. */
+export interface StoredExpiries {
+  /** Null for a collection of documents that never expire. */
+  readonly expiryOf: (collection: string) => ((doc: Doc) => number | null) | null
+  /** Present instant (ms since the epoch). */
+  readonly now: number
+}
+
+/** Documents whose stored expiry is not what they say. One that had expired before it was written may have a later one. */
+function expiriesIn(
+  prepare: Prepare,
+  { name, table }: Collection,
+  { expiryOf, now }: StoredExpiries,
+): readonly string[] {
+  const sentenceOn = (id: string) => `Document ${id} of ${name} has another instant of expiry than its fields say.`
+  const expiry = expiryOf(name)
+  const rows = expiry
+    ? prepare(`SELECT id, workspace, expires_at, doc FROM ${table} WHERE json_valid(doc)`)
+    : prepare(`SELECT id, workspace, expires_at, '{}' FROM ${table} WHERE expires_at IS NOT NULL`)
+  const sentences: string[] = []
+  for (const row of rows.iterate()) {
+    const [id, workspaceId, stored, json] = row as unknown as readonly [string, string, number | null, string]
+    const at = expiry?.({ ...JSON.parse(json), workspaceId }) ?? null
+    const isRight = at === null || stored === null || at > now ? stored === at : stored >= at
+    if (!isRight && sentences.push(sentenceOn(id)) === MAX_SENTENCES) break
+  }
+  return sentences
+}
+
+/** Compares the columns and the expiries of every collection in a file of read models with its documents; sentences on those that differ. */
+export function checkSqliteColumns(path: string, expiries: StoredExpiries): readonly string[] {
   if (!existsSync(path)) return []
   return inFile(path, (db) => {
     const prepare = createStatementCache(db)
     const catalogue = openCatalogue(prepare)
     return catalogue.names().flatMap((name) => {
       const collection = catalogue.get(name)
-      return collection ? mismatchesIn(prepare, collection) : []
+      return collection ? [...mismatchesIn(prepare, collection), ...expiriesIn(prepare, collection, expiries)] : []
     })
   })
 }

@@ -82,7 +82,8 @@ export function freshEnvironment(setup: StoreSetup): Environment {
   return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.connectionStrings() }
 }
 
-interface LaunchedProcess {
+/** A process that was started. */
+export interface LaunchedProcess {
   readonly child: ChildProcess
   readonly output: { stdout: string; stderr: string }
   readonly result: Promise<ProcessResult>
@@ -108,6 +109,11 @@ function launch(env: Environment, script = 'start', words: readonly string[] = [
 /** Runs a script to its end, as `npm run` does. */
 export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<ProcessResult> {
   return launch(env, script, words).result
+}
+
+/** Starts a script, to be killed: its process, what it has written so far, and its end. */
+export function startScript(env: Environment, script: string, ...words: readonly string[]): LaunchedProcess {
+  return launch(env, script, words)
 }
 
 /** Starts a platform that cannot run; returns its output and exit code. */

@@ -11,6 +11,7 @@ import { project } from '../fixtures/project.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import type { MemoryReadStore } from '../memory/read-store.ts'
 import { counterViolations, deliveryLogViolations } from '../oracle/deliveries.ts'
+import { logCheckViolations } from '../oracle/log-checks.ts'
 import { ledgerMoneyViolations, usageViolations } from '../oracle/money.ts'
 import { endedRepeats, missedRepeats, type SeenAnswer, sharedNumbers } from '../oracle/offers-at-hand.ts'
 import { eventsOf, type Oracle } from '../oracle/oracle.ts'
@@ -84,6 +85,7 @@ export async function auditRun(run: FinishedRun): Promise<readonly string[]> {
     ...(liveCalls > 0 ? [`${liveCalls} calls are still on the line`] : []),
     ...(answers ? [...missedRepeats(events, answers), ...endedRepeats(events), ...sharedNumbers(events)] : []),
     ...partitionViolations(events),
+    ...logCheckViolations(events, now),
     ...usageViolations(events),
     ...ledgerMoneyViolations(events),
     ...rowViolations(events, unmarked(documentsOf(callLog.name))),
