@@ -10,10 +10,12 @@ import { type SimulatedCallState, simulatedCall, type simulatedCallEvents } from
 export interface StoredCall {
   readonly state: SimulatedCallState
   readonly revision: number
+  /** Recorded time of its newest event (ISO): that of the next one is no earlier. Empty where nothing was written. */
+  readonly at: string
 }
 
 /** A call that was not placed yet. */
-export const NO_CALL: StoredCall = { state: simulatedCall.initial, revision: -1 }
+export const NO_CALL: StoredCall = { state: simulatedCall.initial, revision: -1, at: '' }
 
 export interface CallStreamPorts {
   readonly log: EventLog
@@ -24,7 +26,7 @@ export interface CallStreamPorts {
 /** Reads a call. @throws LogUnavailable */
 export async function readCall({ log }: Pick<CallStreamPorts, 'log'>, carrierCallId: string): Promise<StoredCall> {
   const events = await log.read(streamOf(simulatedCall, carrierCallId), 0)
-  return { state: fold(simulatedCall, events), revision: events.length - 1 }
+  return { state: fold(simulatedCall, events), revision: events.length - 1, at: events.at(-1)?.meta.at ?? '' }
 }
 
 /**
@@ -36,10 +38,12 @@ export async function readCall({ log }: Pick<CallStreamPorts, 'log'>, carrierCal
 export async function appendToCall(
   { log, clock, random }: CallStreamPorts,
   { workspaceId, callId, carrierCallId }: Pick<PlacedCall, 'workspaceId' | 'callId' | 'carrierCallId'>,
-  { state, revision }: StoredCall,
+  { state, revision, at: last }: StoredCall,
   event: EventOf<typeof simulatedCallEvents>,
 ): Promise<StoredCall | null> {
   const stream = streamOf(simulatedCall, carrierCallId)
+  const now = new Date(clock.now()).toISOString()
+  const at = now < last ? last : now
   const recorded: RecordedEvent = {
     ...event,
     stream,
@@ -49,7 +53,7 @@ export async function appendToCall(
     meta: {
       eventId: random.uuid(),
       workspaceId,
-      at: new Date(clock.now()).toISOString(),
+      at,
       actor: { type: 'carrier', id: null, name: 'Simulated carrier' },
       commandId: carrierCallId,
       correlationId: callId,
@@ -59,5 +63,5 @@ export async function appendToCall(
     },
   }
   const result = await log.append(stream, revision, [recorded])
-  return result.ok ? { state: evolve(simulatedCall, state, recorded), revision: revision + 1 } : null
+  return result.ok ? { state: evolve(simulatedCall, state, recorded), revision: revision + 1, at } : null
 }

@@ -181,12 +181,17 @@ export function createDecider({
   readonly markEvery: number
 }): Decider {
   const now = () => new Date(clock.now()).toISOString()
+  /** The recorded time of a stream never goes back (Architecture §2): other processes' clocks may be ahead. */
+  const nowAfter = ({ at }: Fold) => {
+    const present = now()
+    return present < at ? at : present
+  }
 
   const decide: Decider['decide'] = (mailbox, job, fold, inputs) => {
     const unmet = refuseUnmet(job.context.requires ?? [], fold.state)
     if (unmet) return unmet
     const recalled: Record<string, unknown> = {}
-    const context = decisionContext(job, inputs, recalled, now(), random)
+    const context = decisionContext(job, inputs, recalled, nowAfter(fold), random)
     const outcome: readonly NewEvent[] | Refusal = job.command.decide(job.input, fold.state, context)
     if (isRefusal(outcome)) return outcome
     return recordedEvents(mailbox, job, fold, outcome, decisionMeta(context, recalled), random)

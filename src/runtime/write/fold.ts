@@ -23,6 +23,8 @@ export interface Mark<State = unknown> {
   readonly revision: number
   /** Position of the newest event, or of a later one of the same append. */
   readonly position: number
+  /** Recorded time of the newest event (ISO); empty where it is not known. */
+  readonly at: string
   readonly commands: ProcessedCommands
 }
 
@@ -33,6 +35,8 @@ export interface Fold<State = unknown> {
   readonly revision: number
   /** Position of the newest event folded; -1 for none. */
   readonly position: number
+  /** Recorded time of the newest event folded (ISO): that of the next one is no earlier. Empty for none, or where it is not known. */
+  readonly at: string
   /** Receipts of recent commands; empty when the entity does not deduplicate commands. */
   readonly commands: ProcessedCommands
   /** The newest marks, oldest first; none for a short stream. */
@@ -41,7 +45,7 @@ export interface Fold<State = unknown> {
 
 /** The fold of a stream without events. */
 export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S>): Fold<State> {
-  return { state: entity.initial, revision: -1, position: -1, commands: NO_COMMANDS, marks: [] }
+  return { state: entity.initial, revision: -1, position: -1, at: '', commands: NO_COMMANDS, marks: [] }
 }
 
 /** Whether a fold is to be marked at its revision: at a multiple of `markEvery`, a large state at fewer of them. Pure. */
@@ -54,10 +58,10 @@ function isMarkDue({ state, revision }: Fold, markEvery: number): boolean {
 
 /** The fold with a mark at its revision: the entries of its windowed maps are frozen. Pure. */
 export function markFold<State, S extends EventSchemas>(entity: Entity<State, S>, fold: Fold<State>): Fold<State> {
-  const { revision, position } = fold
+  const { revision, position, at } = fold
   const state = typedState(entity, freezeState(fold.state, revision))
   const commands = freezeWindowedMap(fold.commands, revision)
-  const mark = { state, revision, position, commands }
+  const mark = { state, revision, position, at, commands }
   return { ...mark, marks: [...fold.marks.slice(1 - MARKS), mark] }
 }
 
@@ -79,7 +83,7 @@ export function foldEvents<State, S extends EventSchemas>(
     const commands = entity.deduplicatesCommands
       ? recordCommand(fold.commands, meta.commandId, revision, meta.at)
       : fold.commands
-    fold = { state, revision, position, commands, marks: fold.marks }
+    fold = { state, revision, position, at: meta.at, commands, marks: fold.marks }
     if (entity.longLived && isMarkDue(fold, markEvery)) fold = markFold(entity, fold)
   }
   return fold

@@ -28,6 +28,8 @@ const head = z.object({
   /** -1 before the first snapshot. */
   revision,
   position: z.int(),
+  /** Recorded time of the newest event; none in the heads of a version that did not write it. */
+  at: z.string().optional(),
   /** Names of the parts. */
   names: z.array(z.string()).readonly(),
   /** In the order in which they apply. */

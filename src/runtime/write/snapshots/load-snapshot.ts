@@ -83,7 +83,8 @@ async function readMark(ports: SnapshotPorts, id: SnapshotId, head: Head): Promi
   const root = joinState({ maps, windowed: windows, rest: described.rest })
   if (!isRoot(root)) throw new DamagedSnapshot(`The snapshot of ${id.stream} has no state.`)
   const { state, commands } = root
-  return { state, commands: typedEntries(commands), revision: head.revision, position: head.position }
+  const { revision, position, at = '' } = head
+  return { state, commands: typedEntries(commands), revision, position, at }
 }
 
 /** Whether a value has the parts of a mark that are saved. */

@@ -145,6 +145,7 @@ function headAfter(claimed: Head, { names, pieces }: NumberedPieces, mark: Mark,
   return {
     revision: mark.revision,
     position: mark.position,
+    at: mark.at,
     names,
     pieces,
     savedAt: now,

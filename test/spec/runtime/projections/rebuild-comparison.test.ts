@@ -47,7 +47,7 @@ type Fixture = Awaited<ReturnType<typeof projected>>
 
 /** Rebuilds the totals by a script to its end. */
 async function rebuild(
-  { clock, log, store }: Pick<Fixture, 'clock' | 'log' | 'store'>,
+  { clock, log, store }: Pick<Fixture, 'clock' | 'store'> & { readonly log: EventLog },
   more: Partial<RebuildOptions>,
 ): Promise<RebuildResult | undefined> {
   let results: readonly RebuildResult[] | null = null
