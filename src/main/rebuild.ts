@@ -16,7 +16,7 @@ export type WholeProgress = Omit<RebuildProgress, 'name'>
 export const projectionNames: readonly string[] = projections.map(({ name }) => name)
 
 const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
-  one.done / one.total - other.done / other.total
+  one.done / Math.max(1, one.total) - other.done / Math.max(1, other.total)
 
 /**
  * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile. Where a build of
@@ -41,6 +41,11 @@ export async function rebuild(
   const presence = await enter({ ops, clock, owner: ownerName(run, run), reads: versionsOf(projections) })
   const ownership = createOwnership({ ops, clock, owner: presence.owner, pool: POOLS.projections })
   const each = new Map<string, RebuildProgress>()
+  const report = (progress: RebuildProgress) => {
+    each.set(progress.name, progress)
+    const [slowest] = [...each.values()].toSorted(furtherFromDone)
+    if (slowest) onProgress(slowest)
+  }
   try {
     return await rebuildProjections({
       log,
@@ -53,10 +58,11 @@ export async function rebuild(
       clock,
       signal,
       onDifference: replace ? 'replace' : 'keep',
-      onRebuild(progress) {
-        each.set(progress.name, progress)
-        const [slowest] = [...each.values()].toSorted(furtherFromDone)
-        if (slowest) onProgress(slowest)
+      onRebuild: report,
+      // The last progress of a small build is from before its first page.
+      onCompared({ name }) {
+        const { total = 0, perSecond = 0 } = each.get(name) ?? {}
+        report({ name, done: Math.max(1, total), total: Math.max(1, total), perSecond, secondsLeft: 0 })
       },
     })
   } finally {

@@ -1,7 +1,7 @@
 import { activity } from '../../projections/activity/activity.ts'
 import { checkChain } from '../../queries/activity/activity-chain.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
-import type { AnyEntity } from '../kernel/entity.ts'
+import { type AnyEntity, parseStreamName } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { type AnyProjection, collectionOf } from '../kernel/projection.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -126,16 +126,26 @@ async function checkStores(check: Check): Promise<typeof NOTHING> {
   }
   await ensureAliases(views)
   const models = await openModels(check, modelPorts)
-  const { events, unreadable, unchecked } = await checkLog(check, head, models)
+  const { events, unreadableKinds, unchecked } = await checkLog(check, head, models)
   if (unchecked > 0 && !log.storeHasChecksums)
     check.note(`${unchecked} of ${events} events have no checksum of their own: an earlier version wrote them.`)
-  if (unreadable > 0)
-    check.note(`The read models are not compared with the log, since ${unreadable} of its events cannot be read.`)
-  const compared = unreadable > 0 ? [] : models
+  const compared = models.filter(({ projection }) => !foldsKinds(entities, unreadableKinds, projection))
+  if (compared.length < models.length) {
+    const left = models.filter((model) => !compared.includes(model)).map(({ projection }) => projection.name)
+    const kinds = [...unreadableKinds].join(', ')
+    check.note(`Read models are not compared where events cannot be read (streams of ${kinds}): ${left.join(', ')}.`)
+  }
   const documents = await checkModels(check, modelPorts, compared)
   await checkActivity(check, models)
   await checkColumns(check)
   return { head, events, models: compared.length, documents }
+}
+
+/** Whether a model folds events of one of these kinds of streams. */
+function foldsKinds(entities: readonly AnyEntity[], kinds: ReadonlySet<string>, { events }: AnyProjection): boolean {
+  return entities.some(
+    ({ name, events: types }) => kinds.has(name) && Object.keys(types).some((type) => type in events),
+  )
 }
 
 /** Prepares the models that can be compared, and reports the others. */
@@ -205,8 +215,8 @@ async function* eventsBetween(log: LogVerifier, after: number, to: number): Asyn
 
 interface LogCount {
   readonly events: number
-  /** Events that are not read, so that nothing can be folded from them. */
-  readonly unreadable: number
+  /** Kinds of the streams with events that cannot be read, so that nothing can be folded from them. */
+  readonly unreadableKinds: ReadonlySet<string>
   readonly unchecked: number
 }
 
@@ -239,7 +249,7 @@ async function checkLog(check: Check, head: number, models: readonly CheckedMode
   const parse = createEventParser(entities)
   await scratch.ensure(stateCollections(KEYED_CHECKS))
   const runs = KEYED_CHECKS.map((keyed) => createKeyedRun(scratch, keyed))
-  const count = { events: 0, unreadable: 0, unchecked: 0 }
+  const count = { events: 0, unreadableKinds: new Set<string>(), unchecked: 0 }
   let last = START
   for (let after = START, end = false; after < head && !end; ) {
     const page = await log.read(after, PAGE)
@@ -249,9 +259,9 @@ async function checkLog(check: Check, head: number, models: readonly CheckedMode
       const event = checkEvent(check, parse, one, last)
       last = Math.max(last, one.position)
       if (event) parsed.push(event)
+      else count.unreadableKinds.add(parseStreamName(one.stream).category)
     }
     count.events += read.length
-    count.unreadable += read.length - parsed.length
     count.unchecked += read.filter(({ hasChecksum }) => !hasChecksum).length
     for (const run of runs) {
       // Revisions count for events that cannot be parsed, too.
