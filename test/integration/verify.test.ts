@@ -186,11 +186,11 @@ describe('a fault in the log', () => {
 
   test('that keeps an event from being read leaves out the models of its kind of stream alone', async () => {
     tamper(events(), `UPDATE events SET data = substr(data, 2) WHERE ${first('CallEnded')}`)
-    tamper(views(), `UPDATE ${tableOf(verticals)} SET doc = '{}'`)
+    tamper(views(), `UPDATE ${tableOf(wallets)} SET doc = '{}'`)
     const { notes, findings } = await check()
     expect(notes).toEqual([expect.stringMatching(/^Read models are not compared .*\(streams of call\): .*call-log/)])
-    expect(notes[0]).not.toContain(verticals.name)
-    expect(findings.some(({ model }) => model === verticals.name)).toBe(true)
+    expect(notes[0]).not.toContain(wallets.name)
+    expect(findings.some(({ model }) => model === wallets.name)).toBe(true)
     expect(findings.some(({ model }) => model === callLog.name)).toBe(false)
   })
 
