@@ -79,6 +79,15 @@ async function activeBuild(views: ReadStore, { name, version }: AnyProjection): 
   }
 }
 
+/** Whether a model's build is the one that is read, still: one that is not is dropped soon. @throws StoreUnavailable */
+export async function isActive(
+  { views }: Pick<ModelPorts, 'views'>,
+  { projection, names }: CheckedModel,
+): Promise<boolean> {
+  const build = await activeBuild(views, projection)
+  return 'collection' in build && build.collection === names.collection
+}
+
 /** Prepares the comparison of a model with its replay. @throws StoreUnavailable */
 export async function openModel(
   { views, replay, head }: ModelPorts,

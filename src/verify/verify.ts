@@ -17,7 +17,7 @@ import { upcastsOf } from '../runtime/upcasts.ts'
 import { KEYED_CHECKS } from './checks.ts'
 import { createFindings, type Finding } from './finding.ts'
 import { createKeyedRun, stateCollections } from './keyed-states.ts'
-import { type CheckedModel, compareModel, type ModelPorts, openModel, withinLimits } from './read-models.ts'
+import { type CheckedModel, compareModel, isActive, type ModelPorts, openModel, withinLimits } from './read-models.ts'
 import { createEventParser, streams } from './stream-check.ts'
 
 /** What is checked, and with what. */
@@ -167,7 +167,7 @@ async function openModels({ log, projections, add, note }: Check, ports: ModelPo
 
 /** Compares the models with their replays. Resolves to the number of documents. */
 async function checkModels(
-  { add, proceed }: Check,
+  { add, note, proceed }: Check,
   ports: ModelPorts,
   models: readonly CheckedModel[],
 ): Promise<number> {
@@ -185,8 +185,13 @@ async function checkModels(
       documents += count
       proceed('read models', index, models.length)
     })
-    for await (const page of problems)
+    for await (const page of problems) {
+      if (page.length > 0 && !(await isActive(ports, model))) {
+        note(`Read model ${name} has been rebuilt while it was compared; run the check again for it.`)
+        break
+      }
       for (const { id, sentence } of page) add({ check: 'read-models', model: name, id, sentence })
+    }
   }
   proceed('read models', models.length, models.length)
   return documents

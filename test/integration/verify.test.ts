@@ -300,6 +300,19 @@ describe('a fault in the read models', () => {
     expect((await check()).findings).toEqual([])
   })
 
+  test('of a model that is rebuilt meanwhile is none: a note says so', async () => {
+    tamper(views(), `UPDATE ${tableOf(wallets)} SET doc = '{}'`)
+    let isSwitched = false
+    const { notes, findings } = await world.check(({ phase }) => {
+      if (phase !== 'read models' || isSwitched) return
+      isSwitched = true
+      const another = "json_set(doc, '$.versions[0].active.collection', 'another')"
+      tamper(views(), `UPDATE "view active" SET doc = ${another} WHERE id = 'wallets'`)
+    })
+    expect(findings).toEqual([])
+    expect(notes).toEqual(['Read model wallets has been rebuilt while it was compared; run the check again for it.'])
+  })
+
   test('many findings are counted, and the first hundred listed', async () => {
     const db = openConnection(views())
     db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)

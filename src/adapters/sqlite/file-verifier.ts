@@ -93,7 +93,14 @@ export function checkSqliteColumns(path: string, expiries: StoredExpiries): read
     const catalogue = openCatalogue(prepare)
     return catalogue.names().flatMap((name) => {
       const collection = catalogue.get(name)
-      return collection ? [...mismatchesIn(prepare, collection), ...expiriesIn(prepare, collection, expiries)] : []
+      if (!collection) return []
+      try {
+        return [...mismatchesIn(prepare, collection), ...expiriesIn(prepare, collection, expiries)]
+      } catch (error) {
+        // A projector may drop a build meanwhile.
+        if (catalogue.get(name) === undefined) return []
+        throw error
+      }
     })
   })
 }
