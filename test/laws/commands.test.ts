@@ -30,7 +30,7 @@ const roundOf = (n: number): readonly GeneratedStep[] =>
  * Rounds after which most commands find a record to act on, and worlds for those that another command has locked out.
  */
 const ROUNDS = 40
-const WORLDS = 8
+const WORLDS = 16
 
 /** The commands of a call that was answered and is over, which random inputs hardly produce. */
 const answered = [
