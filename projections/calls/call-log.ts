@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { callEvents } from '../../src/domain/calls/call.ts'
-import { type CallRecord, callRecord, reverseDigits } from '../../src/domain/calls/call-record.ts'
+import { type CallRecord, callRecord, outcomeAfterBooks, reverseDigits } from '../../src/domain/calls/call-record.ts'
 import { csvRowOf } from '../../src/domain/calls/csv-row.ts'
-import { storedTag } from '../../src/domain/calls/tags.ts'
+import { changeStoredTags, storedTag, storedTagsOf } from '../../src/domain/calls/tags.ts'
 import { reasonSentence } from '../../src/domain/routing/reasons.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { columnSpecOf } from '../shared/column-spec.ts'
@@ -25,13 +25,13 @@ type BookFigures = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'
   readonly source: CallRecord['conversionSource']
 }
 
-/** A call with its books as of an instant. The outcome of a call that no longer converts is `connected` again. */
+/** A call with its books as of an instant. */
 function applyBooks(
   doc: CallRecord,
   { converted, revenueCents, payoutCents, source }: BookFigures,
   at: string,
 ): CallRecord {
-  const outcome = converted ? 'converted' : doc.outcome === 'converted' ? 'connected' : doc.outcome
+  const outcome = outcomeAfterBooks(doc.outcome, converted)
   return {
     ...doc,
     outcome,
@@ -46,13 +46,10 @@ function applyBooks(
 }
 
 function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
-  const changed = new Set(changes.map(({ key }) => storedTag(key)))
-  const unchanged = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !changed.has(key))
-  const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), after] as const]))
   return {
     ...doc,
-    tags: Object.fromEntries([...unchanged(doc.tags), ...set]),
-    tagSources: Object.fromEntries([...unchanged(doc.tagSources), ...set.map(([key]) => [key, source] as const)]),
+    tags: changeStoredTags(doc.tags, changes),
+    tagSources: changeStoredTags(doc.tagSources, changes, () => source),
   }
 }
 
@@ -127,7 +124,7 @@ export const callLog = defineProjection({
         reasonCode: null,
         reasonSentence: null,
         hasRecording: false,
-        tags: Object.fromEntries(tags.map(([key, { value }]) => [storedTag(key), value])),
+        tags: storedTagsOf(arrival.tags),
         tagSources: Object.fromEntries(tags.map(([key, { source }]) => [storedTag(key), source])),
         direction: 'inbound',
         attribution: arrival.attribution,

@@ -8,10 +8,10 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { callFilters, selectCalls } from '../shared/call-filter.ts'
 import { readReferenced } from '../shared/documents.ts'
 import { pageFields, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
-import { callFilters, selectCalls } from './call-filter.ts'
 import { callStatsOf } from './call-stats.ts'
 
 const { from, to, tz, campaignId } = callFilters

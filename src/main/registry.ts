@@ -29,6 +29,8 @@ import { leaseJobs } from '../../projections/insertion/lease-jobs.ts'
 import { leases } from '../../projections/insertion/leases.ts'
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import { wallets } from '../../projections/money/wallets.ts'
+import { bookColumns, bookRows } from '../../projections/reporting/book-rows.ts'
+import { poolNames } from '../../projections/reporting/pool-names.ts'
 import { blockedCallers } from '../../projections/routing/blocked-callers.ts'
 import { bookedCalls } from '../../projections/routing/booked-calls.ts'
 import { callerMemory } from '../../projections/routing/caller-memory.ts'
@@ -88,6 +90,7 @@ import { listTargets } from '../../queries/demand/list-targets.ts'
 import { listLeases } from '../../queries/insertion/list-leases.ts'
 import { getWallet } from '../../queries/money/get-wallet.ts'
 import { getWalletEntry } from '../../queries/money/get-wallet-entry.ts'
+import { callsReport } from '../../queries/reporting/calls-report.ts'
 import { getOverview } from '../../queries/reporting/get-overview.ts'
 import { listBlockedCallers } from '../../queries/routing/list-blocked-callers.ts'
 import { getLane } from '../../queries/supply/get-lane.ts'
@@ -149,6 +152,7 @@ export const projections: readonly AnyProjection[] = [
   bidLedger,
   blockedCallers,
   bookedCalls,
+  bookRows,
   buyers,
   callLog,
   callRecordings,
@@ -163,6 +167,7 @@ export const projections: readonly AnyProjection[] = [
   pingStory,
   leases,
   poolKeys,
+  poolNames,
   pools,
   publishers,
   revisions,
@@ -187,13 +192,14 @@ export const projections: readonly AnyProjection[] = [
 ]
 
 /** Read models that are kept as columns too. */
-export const columns: readonly ColumnSpec[] = [callColumns, pingColumns, bidColumns]
+export const columns: readonly ColumnSpec[] = [callColumns, pingColumns, bidColumns, bookColumns]
 
 /** Names of the read models whose documents are followed by position. */
-export const followed: readonly string[] = [callLog.name, pingLedger.name, bidLedger.name]
+export const followed: readonly string[] = [callLog.name, pingLedger.name, bidLedger.name, bookRows.name]
 
 /** Every question. */
 export const queries: readonly AnyQuery<QueryPorts>[] = [
+  callsReport,
   getApiKey,
   getBid,
   getBuyer,

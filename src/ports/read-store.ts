@@ -52,6 +52,30 @@ export interface Page {
   readonly fields?: readonly string[]
 }
 
+/** A path to group rows by: by its values, or by what a function makes of them. */
+export interface RowGrouping {
+  readonly path: string
+  readonly as?: (value: Scalar) => Scalar
+}
+
+/** A question about the rows that documents hold. */
+export interface RowQuestion {
+  readonly filter: Filter
+  /** At most two; none gives at most one group with key []. */
+  readonly groupBy: readonly RowGrouping[]
+  readonly fields: readonly string[]
+  /** Path of a positive number, whose largest value among the rows of a group is told. */
+  readonly newest?: string
+}
+
+/** Sums of a group of rows. */
+export interface RowGroup {
+  readonly key: readonly Scalar[]
+  readonly sums: readonly number[]
+  /** Null where the question names no path. */
+  readonly newest: number | null
+}
+
 /** The specification of a collection, ensured before it is used. */
 export interface CollectionSpec {
   readonly name: string
@@ -145,6 +169,11 @@ export interface ReadStore {
     fields: readonly string[],
     now?: number,
   ): Promise<readonly { readonly key: readonly Scalar[]; readonly count: number; readonly sums: readonly number[] }[]>
+  /**
+   * Sums over the rows that documents hold, of a collection that has them as columns. Null where there are none: then the
+   * documents say what their rows are.
+   */
+  sumRows(collection: string, question: RowQuestion): Promise<readonly RowGroup[] | null>
   /**
    * Writes the batch, then moves the checkpoint from `expected` to `next` by compare-and-set (expected null: none yet).
    * Resolves to false when another runner has moved it, or has written a later epoch than that of `next` (none counts as

@@ -1,5 +1,5 @@
 import { callLog } from '../../projections/calls/call-log.ts'
-import { selectCalls } from '../../queries/calls/call-filter.ts'
+import { selectCalls } from '../../queries/shared/call-filter.ts'
 import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { readAll } from '../../queries/shared/documents.ts'

@@ -37,6 +37,7 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
       withDb((db) => rowsOf(db, collection).countDocuments(toServerFilter(filter, now))),
     sum: (collection, filter, groupBy, fields, now) =>
       withDb((db) => sum(db, collection, toServerFilter(filter, now), groupBy, fields)),
+    sumRows: async () => null,
     commit: (writes, checkpoint) => withDb((db) => commit(db, writes, checkpoint)),
     deleteExpired: (collection, now) =>
       withDb(async (db) => {

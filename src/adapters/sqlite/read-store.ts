@@ -105,6 +105,7 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
       inCollection(name, [], (collection) =>
         sum(prepare, collection, now === undefined ? { filter } : { filter, now }, groupBy, fields),
       ),
+    sumRows: async () => null,
     commit: (writes, move) => commitBatched({ writes, move }),
     deleteExpired: (name, now) =>
       inCollection(name, 0, (collection) => inTransaction(db, () => deleteExpired(prepare, collection, now))),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callLog } from '../../../projections/calls/call-log.ts'
-import { callFilters, selectCalls } from '../../../queries/calls/call-filter.ts'
 import { callsHead, type ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
+import { callFilters, selectCalls } from '../../../queries/shared/call-filter.ts'
 import { EXPORT } from '../../domain/shared/limits.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'

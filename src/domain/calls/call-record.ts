@@ -71,3 +71,9 @@ export type CallRecord = z.infer<typeof callRecord>
 export function reverseDigits(number: string): string {
   return number.replace(/\D/g, '').split('').toReversed().join('')
 }
+
+/** The outcome of a call with these books: one that no longer converts is `connected` again. */
+export function outcomeAfterBooks(outcome: CallRecord['outcome'], converted: boolean): CallRecord['outcome'] {
+  if (converted) return 'converted'
+  return outcome === 'converted' ? 'connected' : outcome
+}

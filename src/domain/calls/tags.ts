@@ -63,6 +63,23 @@ export function tagChanges(tags: Tags, sent: z.infer<typeof tagsInput>): readonl
   })
 }
 
+/** Tags of an arrival, by stored key. */
+export function storedTagsOf(tags: Readonly<Record<string, { readonly value: string }>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).map(([key, { value }]) => [storedTag(key), value]))
+}
+
+/** Stored tags after changes; `value` is what is stored of a tag that is set, its value by default. */
+export function changeStoredTags(
+  tags: Readonly<Record<string, string>>,
+  changes: readonly TagChange[],
+  value: (after: string) => string = (after) => after,
+): Record<string, string> {
+  const changed = new Set(changes.map(({ key }) => storedTag(key)))
+  const unchanged = Object.entries(tags).filter(([key]) => !changed.has(key))
+  const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), value(after)] as const]))
+  return Object.fromEntries([...unchanged, ...set])
+}
+
 /** Tags after changes. */
 export function applyTagChanges(tags: Tags, changes: readonly TagChange[]): Tags {
   return tags.withMutations((draft) => {

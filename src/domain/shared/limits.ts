@@ -383,6 +383,21 @@ export const CALL_LOG = {
   talkSeconds: 86_400,
 } as const
 
+/**
+ * A report (Document 1, Limits, Reports). `exportRows` is of its file. Of a call, the newest `tagChanges` are told apart as of an
+ * instant, and of a pool the newest `poolNames`;
+ * `rowsPerCall` is more than the changes of a call's books can add.
+ */
+export const REPORT = {
+  dimensions: 2,
+  hourDays: 31,
+  limit: { min: 1, max: 5_000, default: 500 },
+  exportRows: 5_000,
+  tagChanges: 25,
+  poolNames: 100,
+  rowsPerCall: 256,
+} as const
+
 /** The live board: calls started in the last `hours`, at most `calls` of them. */
 export const LIVE_BOARD = { hours: 6, calls: 200 } as const
 

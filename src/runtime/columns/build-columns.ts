@@ -5,7 +5,7 @@ import type { BuildParts } from './column-parts.ts'
 import { putRecent } from './follow-rows.ts'
 import { MANIFEST, writeManifest } from './manifest.ts'
 import { type RowRead, readByTime, type TimeSpan } from './read-rows.ts'
-import type { Segment } from './segment.ts'
+import { fileNamesOf, type Segment } from './segment.ts'
 import { createRecentRows, createWorkspaceColumns, type WorkspaceColumns } from './workspace-columns.ts'
 
 /**
@@ -30,7 +30,7 @@ export async function buildColumns(
   if (!segments) return { ...empty, isUnfit: true }
   const names = segments.map(({ name }) => name)
   await writeManifest(files, layout, { store: await identity(), collection, workspaceId, coverage, segments: names })
-  const current = new Set([...names, MANIFEST])
+  const current = new Set([...fileNamesOf(segments), MANIFEST])
   for (const name of await files.list(folder)) if (!current.has(name)) await files.remove(`${folder}/${name}`)
   return { ...empty, segments }
 }

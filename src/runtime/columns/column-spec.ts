@@ -2,12 +2,31 @@
 export type ColumnKind = 'number' | 'code'
 
 /**
- * How a number follows from others of its document: by the value of a code column, 0 for a value that is not named; or as the
- * difference of two number columns, where null counts as 0.
+ * How a column follows from others of its row. Numbers: by the value of a code column, 0 for a value that is not named, times a
+ * number column if there is one; the difference or the product of two number columns, where null counts as 0. Codes: a number
+ * column in whole units.
  */
 export type Derivation =
-  | { readonly of: string; readonly numbers: Readonly<Record<string, number>> }
+  | { readonly of: string; readonly numbers: Readonly<Record<string, number>>; readonly times?: string }
   | { readonly plus: string; readonly minus: string }
+  | { readonly product: readonly [string, string] }
+  | { readonly units: string; readonly size: number }
+
+/**
+ * Documents that hold several rows: a text of JSON lists with commas between them, one list for each row, its values in the order of
+ * `columns`. Rows are only added, never changed. The other columns are the document's, and the same in each of its rows.
+ */
+export interface RowsSpec {
+  /** Path of the text. */
+  readonly path: string
+  /** More rows than any document has: the key of a row is that of its document times this, plus its place. */
+  readonly perDocument: number
+  readonly columns: Readonly<Record<string, ColumnKind>>
+  /** Number columns that add up. Rows of a document that are alike otherwise can be read as one; where all are zero, as none. */
+  readonly summed: readonly string[]
+  /** Number column of the instant at which a row was added: of rows that are read as one, the latest. */
+  readonly latest: string
+}
 
 /**
  * A collection with columns. Each document belongs to one workspace, and does not expire unless `retentionMs` says when.
@@ -20,7 +39,9 @@ export interface ColumnSpec {
   /** Number column of an instant (ms since the epoch), by whose month (UTC) rows are cut into segments. An index on workspace and this path, descending, serves it. */
   readonly time: string
   readonly columns: Readonly<Record<string, ColumnKind>>
-  /** Number columns that are not read, since they follow from others. The documents hold the same numbers. */
+  /** Rows within documents; left out where each document is a row. */
+  readonly rows?: RowsSpec
+  /** Columns that are not read, since they follow from others. Where each document is a row, it holds the same numbers. */
   readonly derived?: Readonly<Record<string, Derivation>>
   /** Whether documents may be removed. If so, they are counted after each read: a removed one is found by nothing else. */
   readonly removes: boolean
@@ -49,14 +70,33 @@ export const COLUMN_LIMITS: ColumnLimits = {
 
 /** A derivation with the indexes of its columns. */
 export type DerivedColumn =
-  | { readonly column: number; readonly of: number; readonly numbers: ReadonlyMap<unknown, number> }
+  | {
+      readonly column: number
+      readonly of: number
+      readonly numbers: ReadonlyMap<unknown, number>
+      readonly times: number
+    }
   | { readonly column: number; readonly plus: number; readonly minus: number }
+  | { readonly column: number; readonly product: readonly [number, number] }
+  | { readonly column: number; readonly units: number; readonly size: number }
+
+/** What is known of rows within documents, by the index of the column. */
+export interface RowsLayout {
+  readonly perDocument: number
+  /** Columns of the document, before those of the row. */
+  readonly documentColumns: number
+  readonly summed: readonly number[]
+  readonly latest: number
+}
 
 /** A spec with its columns in order: those that are read, then those that are derived. */
 export interface Layout {
   readonly spec: ColumnSpec
-  /** Paths of the columns that are read. */
+  /** Columns that are read, of documents and then of rows within them. */
   readonly read: readonly string[]
+  /** Paths that are read of a document. */
+  readonly paths: readonly string[]
+  readonly rows: RowsLayout | null
   readonly kinds: readonly ColumnKind[]
   readonly derived: readonly DerivedColumn[]
   readonly indexOf: ReadonlyMap<string, number>
@@ -66,30 +106,56 @@ export interface Layout {
   readonly text: string
 }
 
+const kindOf = (derivation: Derivation): ColumnKind => ('units' in derivation ? 'code' : 'number')
+
+/** Index of a column by its path and kind. */
+type IndexOf = (path: string, kind: ColumnKind) => number
+
+function derivedColumn(column: number, derivation: Derivation, indexed: IndexOf): DerivedColumn {
+  if ('of' in derivation) {
+    const { of, numbers, times } = derivation
+    const factor = times === undefined ? -1 : indexed(times, 'number')
+    return { column, of: indexed(of, 'code'), numbers: new Map(Object.entries(numbers)), times: factor }
+  }
+  if ('plus' in derivation)
+    return { column, plus: indexed(derivation.plus, 'number'), minus: indexed(derivation.minus, 'number') }
+  if ('product' in derivation) {
+    const [one, other] = derivation.product
+    return { column, product: [indexed(one, 'number'), indexed(other, 'number')] }
+  }
+  return { column, units: indexed(derivation.units, 'number'), size: derivation.size }
+}
+
 /** The layout of a spec. @throws Error when its instant has no number column, or a derivation no column of its kind */
 export function layoutOf(spec: ColumnSpec): Layout {
-  const { key, columns, derived = {} } = spec
+  const { key, rows, derived = {} } = spec
+  const columns = { ...spec.columns, ...rows?.columns }
   const read = Object.keys(columns)
+  const own = Object.keys(spec.columns)
   const indexOf = new Map([...read, ...Object.keys(derived)].map((path, index) => [path, index]))
-  const indexed = (path: string, kind: ColumnKind): number => {
+  const indexed: IndexOf = (path, kind) => {
     if (columns[path] !== kind) throw new Error(`${spec.collection} has no ${kind} column ${path}.`)
     return indexOf.get(path) ?? 0
   }
   return {
     spec,
     read,
-    kinds: [...Object.values(columns), ...Object.keys(derived).map((): ColumnKind => 'number')],
-    derived: Object.entries(derived).map(([path, derivation]): DerivedColumn => {
-      const column = indexOf.get(path) ?? 0
-      if ('of' in derivation) {
-        const { of, numbers } = derivation
-        return { column, of: indexed(of, 'code'), numbers: new Map(Object.entries(numbers)) }
-      }
-      return { column, plus: indexed(derivation.plus, 'number'), minus: indexed(derivation.minus, 'number') }
-    }),
+    paths: rows ? [...own, rows.path] : own,
+    rows: rows
+      ? {
+          perDocument: rows.perDocument,
+          documentColumns: own.length,
+          summed: rows.summed.map((path) => indexed(path, 'number')),
+          latest: indexed(rows.latest, 'number'),
+        }
+      : null,
+    kinds: [...Object.values(columns), ...Object.values(derived).map(kindOf)],
+    derived: Object.entries(derived).map(([path, derivation]) =>
+      derivedColumn(indexOf.get(path) ?? 0, derivation, indexed),
+    ),
     indexOf,
     time: indexed(spec.time, 'number'),
-    text: JSON.stringify({ key, time: spec.time, columns, derived }),
+    text: JSON.stringify({ key, time: spec.time, columns, derived, ...(rows && { rows }) }),
   }
 }
 

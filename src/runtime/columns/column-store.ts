@@ -10,7 +10,7 @@ import { createColumnMemory } from './column-memory.ts'
 import { COLUMN_LIMITS, type ColumnLimits, type ColumnSpec } from './column-spec.ts'
 import type { Group } from './column-sum.ts'
 import { splitWorkspace, termsOf } from './column-terms.ts'
-import { type Question, questionOf } from './question.ts'
+import { type Question, type QuestionPaths, questionOf } from './question.ts'
 import { createSegmentReader, DamagedSegment } from './segment.ts'
 import { createStoreIdentity } from './store-identity.ts'
 import { sumWorkspace } from './sum-segments.ts'
@@ -58,16 +58,13 @@ function createAnswers(collections: Collections, clock: ColumnParts['clock'], su
   let notBefore = Number.NEGATIVE_INFINITY
   return async (
     collection: string,
-    filter: Filter,
-    groupBy: readonly string[],
-    fields: readonly string[],
-    now: number | undefined,
+    { filter, now, ...paths }: QuestionPaths & { readonly filter: Filter; readonly now?: number | undefined },
   ): Promise<readonly Group[] | null> => {
     const tracked = collections.of(collection)
     const alive = tracked && aliveFilter(tracked.layout.spec, filter, now)
     const terms = alive && termsOf(alive)
     const wanted = terms && splitWorkspace(terms)
-    const question = wanted && questionOf(tracked.layout, wanted.others, groupBy, fields)
+    const question = wanted && questionOf(tracked.layout, wanted.others, paths)
     if (!question || clock.now() < notBefore) return null
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
@@ -111,15 +108,23 @@ export function withColumns(store: ReadStore, parts: ColumnParts): ColumnStore {
   const gate = createMutex()
   const answer = createAnswers(collections, clock, (state, question) => sumWorkspace(state, question, reader, gate))
 
+  /** Whether the columns are of rows within documents: sums and counts of the documents themselves are the store's. */
+  const holdsRows = (collection: string) => (collections.of(collection)?.layout.rows ?? null) !== null
+
   return {
     ...delegate(store),
     async sum(collection, filter, groupBy, fields, now) {
-      const groups = await answer(collection, filter, groupBy, fields, now)
-      return groups ?? store.sum(collection, filter, groupBy, fields, now)
+      const groups = holdsRows(collection) ? null : await answer(collection, { filter, groupBy, fields, now })
+      if (!groups) return store.sum(collection, filter, groupBy, fields, now)
+      return groups.map(({ key, count, sums }) => ({ key, count, sums }))
     },
     async count(collection, filter, now) {
-      const groups = await answer(collection, filter, [], [], now)
+      const groups = holdsRows(collection) ? null : await answer(collection, { filter, groupBy: [], fields: [], now })
       return groups ? (groups[0]?.count ?? 0) : store.count(collection, filter, now)
+    },
+    async sumRows(collection, question) {
+      const groups = holdsRows(collection) ? await answer(collection, question) : null
+      return groups?.map(({ key, sums, newest }) => ({ key, sums, newest }))
     },
     async drop(collection, checkpoint) {
       await store.drop(collection, checkpoint)

@@ -1,12 +1,14 @@
 import type { Scalar } from '../../ports/read-store.ts'
 import { type BlockSelection, createScratch, createSelector, type Scratch } from './block-selection.ts'
 import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
-import type { ColumnTest, Question } from './question.ts'
+import type { ColumnTest, GroupColumn, Question } from './question.ts'
 
 export interface Group {
   readonly key: readonly Scalar[]
   readonly count: number
   readonly sums: readonly number[]
+  /** Largest value of the column that the question names; null for none. */
+  readonly newest: number | null
 }
 
 /** With more cells than this, two dimensions are renumbered by a map, so that the arrays hold only the cells that occur. */
@@ -17,47 +19,80 @@ export interface Totals {
   /** Adds the rows of a source that pass the tests. */
   readonly add: (source: ColumnSource, tests: readonly ColumnTest[]) => void
   /** Adds what is known without looking at rows, of a question without groups. */
-  readonly addWhole: (count: number, sums: readonly number[]) => void
+  readonly addWhole: (count: number, sums: readonly number[], newest: number | null) => void
   readonly groups: () => readonly Group[]
+}
+
+interface GrowingGroup {
+  readonly key: readonly Scalar[]
+  count: number
+  readonly sums: number[]
+  newest: number | null
+}
+
+/** Groups by their one or two values. */
+function createGroups(fields: number) {
+  const groups = new Map<Scalar, Map<Scalar, GrowingGroup>>()
+  const groupOf = (key: readonly Scalar[]): GrowingGroup => {
+    const [one = null, other = null] = key
+    const among = groups.get(one) ?? new Map<Scalar, GrowingGroup>()
+    if (among.size === 0) groups.set(one, among)
+    const known = among.get(other)
+    if (known) return known
+    const group = { key, count: 0, sums: Array.from({ length: fields }, () => 0), newest: null }
+    among.set(other, group)
+    return group
+  }
+  return {
+    add(key: readonly Scalar[], count: number, sums: readonly number[], newest: number | null): void {
+      if (count === 0) return
+      const group = groupOf(key)
+      group.count += count
+      for (let index = 0; index < sums.length; index++)
+        group.sums[index] = (group.sums[index] ?? 0) + (sums[index] ?? 0)
+      if (newest !== null && (group.newest === null || newest > group.newest)) group.newest = newest
+    },
+    all: (): readonly Group[] => [...groups.values()].flatMap((among) => [...among.values()]),
+  }
 }
 
 /** Begins the sums of a question. */
 export function createTotals(question: Question): Totals {
-  const { groupBy, fields } = question
+  const { groupBy, fields, newest } = question
   const scratch = createScratch()
-  const groups = new Map<string, { readonly key: readonly Scalar[]; count: number; readonly sums: number[] }>()
-
-  const addGroup = (key: readonly Scalar[], count: number, sums: readonly number[]): void => {
-    if (count === 0) return
-    const name = JSON.stringify(key)
-    let group = groups.get(name)
-    if (!group) {
-      group = { key, count: 0, sums: fields.map(() => 0) }
-      groups.set(name, group)
-    }
-    group.count += count
-    for (let index = 0; index < sums.length; index++) group.sums[index] = (group.sums[index] ?? 0) + (sums[index] ?? 0)
-  }
-
+  const groups = createGroups(fields.length)
   return {
     add(source, tests) {
       const cells = groupBy.length > 0 ? createCells(source, question) : null
       const select = createSelector(source, tests, scratch)
       const sums = fields.map(() => 0)
       let count = 0
+      let largest: number | null = null
       for (let block = 0; block * BLOCK_ROWS < source.rows; block++) {
         const selection = select(block)
         if (selection.count === 0) continue
         count += selection.count
         if (cells) cells.add(block, selection, scratch)
-        else addTotals(source, fields, block, selection, scratch, sums)
+        else {
+          addTotals(source, fields, block, selection, scratch, sums)
+          if (newest !== null) largest = largestOf(source.numbers(newest, block, scratch.numbers), selection, largest)
+        }
       }
-      if (cells) cells.each(addGroup)
-      else addGroup([], count, sums)
+      if (cells) cells.each(groups.add)
+      else groups.add([], count, sums, largest)
     },
-    addWhole: (count, sums) => addGroup([], count, sums),
-    groups: () => [...groups.values()],
+    addWhole: (count, sums, largest) => groups.add([], count, sums, largest),
+    groups: groups.all,
   }
+}
+
+function largestOf(values: Float64Array, { rows, count, isWhole }: BlockSelection, known: number | null): number {
+  let largest = known ?? Number.NEGATIVE_INFINITY
+  for (let i = 0; i < count; i++) {
+    const value = values[isWhole ? i : (rows[i] ?? 0)] ?? 0
+    if (value > largest) largest = value
+  }
+  return largest
 }
 
 function addTotals(
@@ -99,12 +134,30 @@ function totalOf(values: Float64Array, { rows, count, isWhole }: BlockSelection)
   return a + b + c + d
 }
 
+/** A column to group by in a source: the values to group by, and the place among them of each code, in steps. */
+function dimensionOf(source: ColumnSource, { column, as }: GroupColumn) {
+  const dictionary = source.dictionary(column)
+  if (as === null) return { column, values: dictionary, places: Int32Array.from(dictionary.keys()) }
+  const values: Scalar[] = []
+  const known = new Map<Scalar, number>()
+  const places = Int32Array.from(dictionary, (entry) => {
+    const value = as(entry)
+    const place = known.get(value) ?? values.push(value) - 1
+    known.set(value, place)
+    return place
+  })
+  return { column, values, places }
+}
+
 /** Sums by the values of one or two dimensions of a source: each combination is a cell. */
-function createCells(source: ColumnSource, { groupBy, fields }: Question) {
-  const [first = 0, second] = groupBy
-  const ones = source.dictionary(first)
-  const others = second === undefined ? null : source.dictionary(second)
+function createCells(source: ColumnSource, { groupBy, fields, newest }: Question) {
+  const [one, other] = groupBy
+  const first = dimensionOf(source, one ?? { column: 0, as: null })
+  const second = other ? dimensionOf(source, other) : null
+  const ones = first.values
+  const others = second?.values ?? null
   const width = others?.length ?? 1
+  const steps = first.places.map((place) => place * width)
   const isDense = ones.length * width <= MAX_CELLS
   /** Places of the cells that occur, where there may be too many others. */
   const places = new Map<number, number>()
@@ -117,6 +170,7 @@ function createCells(source: ColumnSource, { groupBy, fields }: Question) {
   }
   let counts = new Float64Array(isDense ? ones.length * width : BLOCK_ROWS)
   const sums = fields.map(() => new Float64Array(counts.length))
+  let largest = newest === null ? null : new Float64Array(counts.length)
 
   function grow(): void {
     const size = 2 * counts.length
@@ -127,17 +181,20 @@ function createCells(source: ColumnSource, { groupBy, fields }: Question) {
     }
     counts = larger(counts)
     for (const [index, old] of sums.entries()) sums[index] = larger(old)
+    if (largest) largest = larger(largest)
   }
 
   /** Writes the place of each selected row. */
   function placesOf(block: number, { rows, count, isWhole }: BlockSelection, scratch: Scratch): Float64Array {
     const { cells } = scratch
-    const codes = source.codes(first, block, scratch.codes)
-    const more = second === undefined ? null : source.codes(second, block, scratch.moreCodes)
-    for (let i = 0; i < count; i++) {
-      const row = isWhole ? i : (rows[i] ?? 0)
-      cells[i] = (codes[row] ?? 0) * width + (more?.[row] ?? 0)
-    }
+    const codes = source.codes(first.column, block, scratch.codes)
+    if (second) {
+      const more = source.codes(second.column, block, scratch.moreCodes)
+      for (let i = 0; i < count; i++) {
+        const row = isWhole ? i : (rows[i] ?? 0)
+        cells[i] = (steps[codes[row] ?? 0] ?? 0) + (second.places[more[row] ?? 0] ?? 0)
+      }
+    } else for (let i = 0; i < count; i++) cells[i] = steps[codes[isWhole ? i : (rows[i] ?? 0)] ?? 0] ?? 0
     if (isDense) return cells
     for (let i = 0; i < count; i++) cells[i] = placeOf(cells[i] ?? 0)
     while (met.length > counts.length) grow()
@@ -158,8 +215,14 @@ function createCells(source: ColumnSource, { groupBy, fields }: Question) {
         if (isWhole) addAll(cells, values, into, count)
         else addAmong(cells, values, rows, into, count)
       }
+      if (newest === null || !largest) return
+      const values = source.numbers(newest, block, scratch.numbers)
+      for (let i = 0; i < count; i++) {
+        const [cell, value] = [cells[i] ?? 0, values[isWhole ? i : (rows[i] ?? 0)] ?? 0]
+        if (value > (largest[cell] ?? 0)) largest[cell] = value
+      }
     },
-    each(visit: (key: readonly Scalar[], count: number, sums: readonly number[]) => void): void {
+    each(visit: (key: readonly Scalar[], count: number, sums: readonly number[], newest: number | null) => void): void {
       const cells = isDense ? counts.length : met.length
       for (let place = 0; place < cells; place++) {
         const count = counts[place] ?? 0
@@ -168,7 +231,7 @@ function createCells(source: ColumnSource, { groupBy, fields }: Question) {
         const one = ones[Math.floor(cell / width)] ?? null
         const key = others ? [one, others[cell % width] ?? null] : [one]
         const own = sums.map((into) => into[place] ?? 0)
-        visit(key, count, own)
+        visit(key, count, own, largest ? (largest[place] ?? 0) : null)
       }
     },
   }

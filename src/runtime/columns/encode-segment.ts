@@ -163,8 +163,16 @@ function encodeColumn(
   return encodeNumbers(values, nulls?.includes(1) ? nulls : null, sections)
 }
 
-/** Encodes rows of one month, in the order given, which is that of their keys. Other work of the thread runs between columns. */
-export async function encodeSegment(month: number, buffer: RowBuffer, order: Uint32Array): Promise<EncodedSegment> {
+/**
+ * Encodes rows of one month, in the order given, which is that of their keys. `net` names the segment with what they come to.
+ * Other work of the thread runs between columns.
+ */
+export async function encodeSegment(
+  month: number,
+  buffer: RowBuffer,
+  order: Uint32Array,
+  net: string | null = null,
+): Promise<EncodedSegment> {
   const sections = createSections()
   const copy = isBackwards(order) ? copyBackwards : copyInOrder
   const keys = encodeNumbers(copy(buffer.keys, order, new Float64Array(order.length)), null, sections)
@@ -173,7 +181,7 @@ export async function encodeSegment(month: number, buffer: RowBuffer, order: Uin
     await yieldToEventLoop()
     columns.push(encodeColumn(column, order, copy, sections))
   }
-  const header = { month, rows: order.length, keys, columns }
+  const header = { month, rows: order.length, keys, columns, ...(net !== null && { net }) }
   const encoded = encodeHeader(header)
   return { header, parts: [encoded, ...sections.parts], checksum: checksumOf(encoded) }
 }

@@ -1,4 +1,4 @@
-import { locateRows } from './locate-rows.ts'
+import { locateKeys, locateRows } from './locate-rows.ts'
 import { KEY_AT, type ReadRow, type RowRead, readByPosition } from './read-rows.ts'
 import { addRows, isKey, putRows } from './row-buffer.ts'
 import type { SegmentReader } from './segment.ts'
@@ -22,6 +22,7 @@ export function putRecent({ buffer, rowOf }: WorkspaceColumns['recent'], row: Re
  */
 async function includePage(state: WorkspaceColumns, reader: SegmentReader, page: readonly ReadRow[]): Promise<void> {
   const { recent, merging } = state
+  if (recent.buffer.layout.rows) return includeNewRows(state, reader, page)
   const keys = new Set(page.flatMap(({ [KEY_AT]: key }) => (isKey(key) && !recent.rowOf.has(key) ? [key] : [])))
   const inMerging = [...keys].flatMap((key) => merging?.rowOf.get(key) ?? [])
   const elsewhere = [...keys].filter((key) => merging?.rowOf.has(key) !== true)
@@ -32,6 +33,15 @@ async function includePage(state: WorkspaceColumns, reader: SegmentReader, page:
   const dead = new Map(state.dead)
   for (const [name, rows] of located) dead.set(name, withRows(dead.get(name), rows))
   state.dead = dead
+}
+
+/** Includes the rows of a page of changed documents that are not included yet: rows within documents never change. */
+async function includeNewRows(state: WorkspaceColumns, reader: SegmentReader, page: readonly ReadRow[]): Promise<void> {
+  const { recent, merging } = state
+  const fresh = page.filter(({ [KEY_AT]: key }) => !isKey(key) || !(recent.rowOf.has(key) || merging?.rowOf.has(key)))
+  const keys = fresh.flatMap(({ [KEY_AT]: key }) => (isKey(key) ? [key] : []))
+  const known = await locateKeys(reader, state.segments, keys)
+  for (const row of fresh) if (!known.has(Number(row[KEY_AT])) && !putRecent(recent, row)) state.isUnfit = true
 }
 
 /** Documents beyond the coverage, as they were read: they differ where one was written meanwhile. */

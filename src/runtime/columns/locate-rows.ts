@@ -11,6 +11,24 @@ function rowOfKey(values: ArrayLike<number>, key: number): number | null {
   return values[from] === key ? from : null
 }
 
+/** Those of the keys that segments have. @throws DamagedSegment, FilesUnavailable */
+export async function locateKeys(
+  reader: SegmentReader,
+  segments: readonly Segment[],
+  keys: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>()
+  if (keys.length === 0) return found
+  for (const segment of segments) {
+    const { min, max } = segment.header.keys
+    const within = keys.filter((key) => key >= min && key <= max)
+    if (within.length === 0) continue
+    const { values, base } = await reader.keys(segment)
+    for (const key of within) if (rowOfKey(values, key - base) !== null) found.add(key)
+  }
+  return found
+}
+
 /** Rows of the keys in segments, by the name of the segment. @throws DamagedSegment, FilesUnavailable */
 export async function locateRows(
   reader: SegmentReader,

@@ -3,7 +3,7 @@ import { type Layout, monthOf } from './column-spec.ts'
 import { appendRows, appendSome } from './copy-rows.ts'
 import { writeManifest } from './manifest.ts'
 import { createRowBuffer, keyAt, numberAt, type RowBuffer } from './row-buffer.ts'
-import type { Segment, SegmentReader } from './segment.ts'
+import { fileNamesOf, type Segment, type SegmentReader } from './segment.ts'
 import type { WorkspaceColumns } from './workspace-columns.ts'
 import { writeSegments } from './write-segments.ts'
 
@@ -104,6 +104,7 @@ export async function mergeColumns(
   const { workspaceId } = state
   const store = await parts.identity()
   await writeManifest(parts.files, layout, { store, collection, workspaceId, coverage, segments: [...names] })
-  const replaced = [...old].map(({ name }) => name).filter((name) => !names.has(name))
+  const kept = new Set(fileNamesOf(segments))
+  const replaced = fileNamesOf([...old]).filter((name) => !kept.has(name))
   return { segments, replaced }
 }

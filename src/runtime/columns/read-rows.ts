@@ -26,7 +26,38 @@ export interface TimeSpan {
 
 const WHOLE: TimeSpan = { from: null, to: null }
 
-const pathsOf = ({ spec, read }: Layout, ...more: readonly string[]) => [spec.key, ...read, ...more]
+const pathsOf = ({ spec, paths }: Layout, ...more: readonly string[]) => [spec.key, ...paths, ...more]
+
+/** The row of a document that no column can hold: it has no key. */
+const UNREADABLE: ReadRow = [undefined]
+
+const isRows = (value: unknown): value is readonly (readonly Scalar[])[] =>
+  Array.isArray(value) && value.every(Array.isArray)
+
+/** The lists of a text. Null where it is no such text. */
+function parseRows(text: Scalar | undefined): readonly (readonly Scalar[])[] | null {
+  if (typeof text !== 'string') return null
+  try {
+    const rows: unknown = JSON.parse(`[${text}]`)
+    return isRows(rows) ? rows : null
+  } catch {
+    return null
+  }
+}
+
+/** The rows of a page of documents: each document is one, or holds several. */
+function rowsOf({ rows }: Layout, documents: readonly ReadRow[]): readonly ReadRow[] {
+  if (!rows) return documents
+  const { perDocument, documentColumns } = rows
+  const textAt = VALUES_AT + documentColumns
+  return documents.flatMap((document) => {
+    const own = parseRows(document[textAt])
+    const key = document[KEY_AT]
+    if (!own || typeof key !== 'number' || own.length >= perDocument) return [UNREADABLE]
+    const values = document.slice(VALUES_AT, textAt)
+    return own.map((row, place): ReadRow => [key * perDocument + place, ...values, ...row])
+  })
+}
 
 /** Pages of the documents of a workspace in a span, newest instants first. Other work of the thread runs in between. @throws StoreUnavailable */
 export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE): AsyncGenerator<readonly ReadRow[]> {
@@ -43,12 +74,12 @@ export async function* readByTime(read: RowRead, { from, to }: TimeSpan = WHOLE)
     const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
     const last = page.at(-1)?.[instantAt]
     if (page.length < pageRows || typeof last !== 'number') {
-      yield page
+      yield rowsOf(layout, page)
       return
     }
     // Ids are long and seldom needed. The last instant may have more documents, so the next page starts with it.
     const whole = page.findLastIndex((row) => row[instantAt] !== last) + 1
-    if (whole > 0) yield page.slice(0, whole)
+    if (whole > 0) yield rowsOf(layout, page.slice(0, whole))
     else yield* readInstant(read, last)
     upper = whole > 0 ? { $lte: last } : { $lt: last }
     await yieldToEventLoop()
@@ -63,7 +94,7 @@ async function* readInstant(read: RowRead, instant: number): AsyncGenerator<read
   for (let after: Filter = {}; ; ) {
     const filter = { workspaceId, [time]: instant, ...after }
     const page = await store.select(collection, paths, { filter, sort: { [time]: -1 }, limit: pageRows })
-    yield page
+    yield rowsOf(layout, page)
     const id = page.at(-1)?.at(-1)
     if (page.length < pageRows || typeof id !== 'string') return
     after = { _id: { $gt: id } }
@@ -82,7 +113,7 @@ export async function* readByPosition(
   for (;;) {
     const filter = { workspaceId, _position: { $gt: after } }
     const page = await store.select(collection, paths, { filter, sort: { _position: 1 }, limit })
-    yield page
+    yield rowsOf(layout, page)
     if (page.length < limit) return
     // One event may touch several documents: the next page may continue the last position of this one.
     const end = Number(page.at(-1)?.at(-1))

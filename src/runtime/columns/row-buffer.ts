@@ -141,23 +141,65 @@ function putStretch(buffer: RowBuffer, stretch: Stretch): boolean {
     if (column?.kind === 'code') fits = putCodes(buffer, column, VALUES_AT + index, stretch) && fits
     else if (column) fits = putNumbers(buffer, column, VALUES_AT + index, stretch) && fits
   }
-  for (const derived of layout.derived) putDerived(columns, derived, stretch)
+  for (const derived of layout.derived) putDerived(buffer, derived, stretch)
   return fits
 }
 
-function putDerived(columns: RowBuffer['columns'], derived: DerivedColumn, { chunk, at, count }: Stretch): void {
-  const into = columns[derived.column]?.chunks[chunk]
+function putDerived(buffer: RowBuffer, derived: DerivedColumn, { chunk, at, count }: Stretch): void {
+  const { columns } = buffer
+  const column = columns[derived.column]
+  const chunkOf = (index: number) => columns[index]?.chunks[chunk]
+  if ('units' in derived) {
+    if (column?.kind === 'code') putUnits(buffer, column, derived.size, chunkOf(derived.units), { chunk, at, count })
+    return
+  }
+  const into = column?.chunks[chunk]
   if (!into) return
   if ('plus' in derived) {
-    const [plus, minus] = [columns[derived.plus]?.chunks[chunk], columns[derived.minus]?.chunks[chunk]]
+    const [plus, minus] = [chunkOf(derived.plus), chunkOf(derived.minus)]
     for (let place = at; place < at + count; place++) into[place] = (plus?.[place] ?? 0) - (minus?.[place] ?? 0)
+    return
+  }
+  if ('product' in derived) {
+    const [one, other] = derived.product.map(chunkOf)
+    for (let place = at; place < at + count; place++) into[place] = (one?.[place] ?? 0) * (other?.[place] ?? 0)
     return
   }
   const source = columns[derived.of]
   if (source?.kind !== 'code') return
   const codes = source.chunks[chunk]
+  const factors = chunkOf(derived.times)
   const numbers = source.dictionary.map((value) => derived.numbers.get(value) ?? 0)
   for (let place = at; place < at + count; place++) into[place] = numbers[codes?.[place] ?? 0] ?? 0
+  if (factors)
+    for (let place = at; place < at + count; place++) into[place] = (into[place] ?? 0) * (factors[place] ?? 0)
+}
+
+/** Codes of numbers in whole units. */
+function putUnits(
+  buffer: RowBuffer,
+  { chunks, codes, dictionary }: BufferedCodes,
+  size: number,
+  numbers: ArrayLike<number> | undefined,
+  { chunk, at, count }: Pick<Stretch, 'chunk' | 'at' | 'count'>,
+): void {
+  const into = chunks[chunk]
+  if (!into || !numbers) return
+  let last = Number.NaN
+  let code = 0
+  for (let place = at; place < at + count; place++) {
+    const units = Math.floor((numbers[place] ?? 0) / size)
+    if (units !== last) {
+      last = units
+      code = codes.get(units) ?? -1
+      if (code < 0) {
+        code = dictionary.push(units) - 1
+        codes.set(units, code)
+        buffer.bytes += ENTRY_BYTES
+      }
+    }
+    into[place] = code
+  }
 }
 
 function putNumbers(

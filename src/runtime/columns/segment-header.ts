@@ -35,6 +35,8 @@ const header = z.object({
   rows: z.int().min(1),
   keys: numbers,
   columns: z.array(z.discriminatedUnion('kind', [numbers, codes])),
+  /** Name of the segment with what its rows come to; left out where there is none. */
+  net: z.string().optional(),
 })
 
 export type NumberHeader = Readonly<z.infer<typeof numbers>>

@@ -19,6 +19,13 @@ export interface Segment {
   readonly header: SegmentHeader
   /** Where its sections begin in the file. */
   readonly from: number
+  /** What its rows come to; null where that is not kept. */
+  readonly net: Segment | null
+}
+
+/** The files of segments. */
+export function fileNamesOf(segments: readonly Segment[]): readonly string[] {
+  return segments.flatMap(({ name, net }) => (net ? [name, net.name] : [name]))
 }
 
 /** A part of a segment is missing or damaged. */
@@ -32,12 +39,7 @@ export class DamagedSegment extends Error {
 }
 
 /** Opens a segment by its header; null when it is missing, damaged or of another format or layout. @throws FilesUnavailable */
-export async function openSegment(
-  files: Files,
-  folder: string,
-  name: string,
-  { kinds }: Layout,
-): Promise<Segment | null> {
+export async function openSegment(files: Files, folder: string, name: string, layout: Layout): Promise<Segment | null> {
   const path = `${folder}/${name}`
   const guess = await files.read(path, 0, HEADER_GUESS)
   let decoded = guess && decodeHeader(guess)
@@ -47,8 +49,12 @@ export async function openSegment(
   }
   if (decoded === null || typeof decoded === 'number') return null
   const { header, bytes } = decoded
+  const { kinds } = layout
   const fits = header.columns.length === kinds.length && header.columns.every(({ kind }, at) => kind === kinds[at])
-  return fits ? { path, name, header, from: bytes } : null
+  if (!fits) return null
+  if (header.net === undefined) return { path, name, header, from: bytes, net: null }
+  const net = await openSegment(files, folder, header.net, layout)
+  return net && { path, name, header, from: bytes, net }
 }
 
 type Packed = Uint8Array | Uint16Array | Uint32Array | Float64Array

@@ -1,21 +1,27 @@
 import type { Mutex } from '../../kernel/async/mutex.ts'
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import { createTotals, type Group, type Totals } from './column-sum.ts'
-import { type ColumnTest, openTests, type Question } from './question.ts'
+import { type ColumnTest, includesAll, openTests, type Question } from './question.ts'
 import type { Segment, SegmentReader } from './segment.ts'
 import { recentSources, type WorkspaceColumns } from './workspace-columns.ts'
 
 /** What the header of a segment says of a question that all of its rows pass. */
-function addHeader(totals: Totals, { header }: Segment, { fields }: Question): void {
-  const sums = fields.map((index) => {
+function addHeader(totals: Totals, { header }: Segment, { fields, newest }: Question): void {
+  const columnOf = (index: number) => {
     const column = header.columns[index]
-    return column?.kind === 'number' ? column.sum : 0
-  })
-  totals.addWhole(header.rows, sums)
+    return column?.kind === 'number' ? column : null
+  }
+  const sums = fields.map((index) => columnOf(index)?.sum ?? 0)
+  totals.addWhole(header.rows, sums, newest === null ? null : (columnOf(newest)?.max ?? null))
 }
 
-const columnsOf = ({ groupBy, fields }: Question, tests: readonly ColumnTest[]) => [
-  ...new Set([...tests.map(({ column }) => column), ...groupBy, ...fields]),
+const columnsOf = ({ groupBy, fields, newest }: Question, tests: readonly ColumnTest[]) => [
+  ...new Set([
+    ...tests.map(({ column }) => column),
+    ...groupBy.map(({ column }) => column),
+    ...fields,
+    ...(newest === null ? [] : [newest]),
+  ]),
 ]
 
 /**
@@ -33,10 +39,12 @@ export async function sumWorkspace(
   // At once, and with the segments and their replaced rows of this moment: later changes do not count twice.
   const { segments, dead } = state
   for (const source of recentSources(state)) totals.add(source, question.tests)
-  for (const segment of segments) {
+  for (const own of segments) {
+    const replaced = dead.get(own.name) ?? null
+    // Where all rows are asked for, what they come to says the same, and is less to read.
+    const segment = own.net && replaced === null && includesAll(own.header, question) ? own.net : own
     const tests = openTests(segment.header, question)
     if (tests === null) continue
-    const replaced = dead.get(segment.name) ?? null
     if (tests.length === 0 && replaced === null && question.groupBy.length === 0) {
       addHeader(totals, segment, question)
       continue

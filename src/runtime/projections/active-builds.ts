@@ -66,5 +66,6 @@ export function withActiveBuilds(store: ReadStore, clock: Clock): ReadStore {
     count: async (collection, filter, now) => store.count(await activeOf(collection), filter, now),
     sum: async (collection, filter, groupBy, fields, now) =>
       store.sum(await activeOf(collection), filter, groupBy, fields, now),
+    sumRows: async (collection, question) => store.sumRows(await activeOf(collection), question),
   }
 }

@@ -12,6 +12,7 @@ export function delegate(store: ReadStore): ReadStore {
     select: (collection, paths, page) => store.select(collection, paths, page),
     count: (collection, filter, now) => store.count(collection, filter, now),
     sum: (collection, filter, groupBy, fields, now) => store.sum(collection, filter, groupBy, fields, now),
+    sumRows: (collection, question) => store.sumRows(collection, question),
     commit: (writes, checkpoint) => store.commit(writes, checkpoint),
     deleteExpired: (collection, now) => store.deleteExpired(collection, now),
     checkpoint: (name) => store.checkpoint(name),

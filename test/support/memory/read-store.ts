@@ -103,6 +103,7 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
       const groups = Map.groupBy(matching(collection, filter, now), keyOf)
       return [...groups].map(([key, rows]) => groupOf(JSON.parse(key), rows, fields))
     },
+    sumRows: async () => null,
     async commit(writes, { name, expected, next }) {
       const current = checkpoints.get(name)
       const conflict = (current?.position ?? null) !== expected || (current?.epoch ?? 0) > (next.epoch ?? 0)
