@@ -104,22 +104,33 @@ export function rowsOfChange(before: Booked | null, after: Booked, recordedMs: n
   return isNothing ? [] : [difference]
 }
 
+const textOf = (row: BookRow): string => JSON.stringify(ROW_FIELDS.map((field) => row[field]))
+
+function addRows(books: CallBooks, rows: readonly BookRow[]): CallBooks {
+  if (rows.length === 0) return books
+  return { ...books, rows: [...(books.rows === '' ? [] : [books.rows]), ...rows.map(textOf)].join(',') }
+}
+
 /** A call's books with what a change adds to its rows. A call that goes on (`live`) has none. */
 export function withChange(before: CallBooks, after: CallBooks, recordedMs: number): CallBooks {
   if (after.outcome === 'live') return after
-  const added = rowsOfChange(before.outcome === 'live' ? null : before, after, recordedMs)
-  if (added.length === 0) return after
-  const texts = added.map((row) => JSON.stringify(ROW_FIELDS.map((field) => row[field])))
-  return { ...after, rows: [...(after.rows === '' ? [] : [after.rows]), ...texts].join(',') }
+  return addRows(after, rowsOfChange(before.outcome === 'live' ? null : before, after, recordedMs))
 }
 
-/** Tags of a call after a change. Before the end nothing is reported, so the last ones alone count; later the newest are kept. */
+const isFull = ({ rows }: CallBooks): boolean => rows.split('[').length > REPORT.rowsPerCall / 2
+
+/**
+ * Tags of a call after a change: the call is taken back and booked anew, which comes to a row without figures. Before the end
+ * nothing is reported, so the last tags alone count; later the newest changes are kept.
+ */
 export function withTags(books: CallBooks, tags: Readonly<Record<string, string>>, recordedMs: number): CallBooks {
-  if (books.outcome === 'live') return { ...books, tags: [[0, tags]] }
-  return {
+  if (books.outcome === 'live') return { ...books, tags: [[0, { ...tags }]] }
+  const after: CallBooks = {
     ...books,
-    tags: [...books.tags, [recordedMs, tags] as const].slice(-REPORT.tagChanges).map(([at, set]) => [at, set]),
+    tags: [...books.tags, tagsSince.parse([recordedMs, tags])].slice(-REPORT.tagChanges),
   }
+  const nothing = { recordedMs, calls: 0, revenueCents: 0, payoutCents: 0, usageCents: 0 }
+  return isFull(books) ? after : addRows(after, [{ ...pickBooked(books), ...nothing }])
 }
 
 const storedRows = z.array(

@@ -41,8 +41,9 @@ export async function sumWorkspace(
   for (const source of recentSources(state)) totals.add(source, question.tests)
   for (const own of segments) {
     const replaced = dead.get(own.name) ?? null
-    // Where all rows are asked for, what they come to says the same, and is less to read.
-    const segment = own.net && replaced === null && includesAll(own.header, question) ? own.net : own
+    // Where all rows are asked for, what they come to says the same, except when the newest was added, and is less to read.
+    const isNet = replaced === null && includesAll(own.header, question) && question.newest !== question.addedAt
+    const segment = (isNet && own.net) || own
     const tests = openTests(segment.header, question)
     if (tests === null) continue
     if (tests.length === 0 && replaced === null && question.groupBy.length === 0) {

@@ -67,9 +67,17 @@ describe('rows of the books', () => {
     expect(tagsAt(doc, 0)).toEqual(second?.[1])
   })
 
+  it('have a row without figures for each change of tags, up to half of what a call may have', async () => {
+    const changes = Array.from({ length: 200 }, (_, n) => ({ kind: 'tag' as const, value: `v${n}` }))
+    const [doc] = await booksOf(bookedLog([{ script: 0, minutesAgo: 5, changes }], []))
+    const rows = doc ? bookRowsOf(doc) : []
+    expect(rows).toHaveLength(REPORT.rowsPerCall / 2)
+    expect(rows.at(-1)).toMatchObject({ calls: 0, revenueCents: 0, payoutCents: 0, usageCents: 0 })
+  })
+
   it('have room for every change that a call may get', () => {
-    // The end; two each for the settlement, a recording, three conversions and every adjustment; usage.
-    expect(1 + 2 * (1 + 1 + 3 + 50) + 1).toBeLessThan(REPORT.rowsPerCall)
+    // The end; two each for the settlement, a recording, three conversions and every adjustment; usage. Tags take the other half.
+    expect(1 + 2 * (1 + 1 + 3 + 50) + 1).toBeLessThan(REPORT.rowsPerCall / 2)
   })
 })
 
