@@ -40,7 +40,7 @@ async function sumColumns(views: ReadStore, question: BookQuestion): Promise<rea
   if (selection.ofCaller !== null || selection.ofTags.length > 0 || !groupBy.every(isColumn)) return null
   const filter = rowFilter(question)
   const groups = await views.sumRows(collectionOf(bookRows), { filter, groupBy, fields: SUMMED_FIGURES })
-  return groups?.map(({ key, sums }) => ({ key, sums: bookSums(sums) }))
+  return groups?.map(({ key, sums }) => ({ key, sums: bookSums(sums) })) ?? null
 }
 
 const ROW_PATHS: Readonly<Record<string, (row: BookRow) => Scalar>> = {

@@ -25,6 +25,7 @@ import { projectionRebuilds } from './writes/projection-rebuilds.ts'
 import { publisherKeyWrites } from './writes/publisher-keys.ts'
 import { publisherUserWrites } from './writes/publisher-users.ts'
 import { publisherWrites } from './writes/publishers.ts'
+import { exportReport } from './writes/reports-export.ts'
 import { routeWrites } from './writes/routes.ts'
 import { targetWrites } from './writes/targets.ts'
 import { userWrites } from './writes/users.ts'
@@ -55,6 +56,7 @@ const writes: readonly Write[] = [
   exportCalls,
   ...callWrites,
   exportPings,
+  exportReport,
   ...pingWrites,
   ...campaignWrites,
   ...laneWrites,

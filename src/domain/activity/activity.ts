@@ -7,7 +7,7 @@ import { EXPORT, TEXT } from '../shared/limits.ts'
 export const skipNote = z.string().trim().min(1).max(TEXT.statusNote)
 
 /** What can be exported as a file. */
-export const exportKind = z.enum(['activity', 'wallet', 'calls', 'pings'])
+export const exportKind = z.enum(['activity', 'wallet', 'calls', 'pings', 'reports'])
 export type ExportKind = z.infer<typeof exportKind>
 
 /** A stream that a reaction had parked, and the event at which it had. */

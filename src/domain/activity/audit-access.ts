@@ -38,6 +38,7 @@ const EXPORTED = {
   // Document 2, "export": callers' numbers leave the platform.
   calls: { name: 'the call log', severity: 'high' },
   pings: { name: 'the ping ledger', severity: 'medium' },
+  reports: { name: 'a report on calls', severity: 'medium' },
 } as const
 
 type AccessEvents = typeof tenantEvents &

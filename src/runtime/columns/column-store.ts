@@ -124,7 +124,7 @@ export function withColumns(store: ReadStore, parts: ColumnParts): ColumnStore {
     },
     async sumRows(collection, question) {
       const groups = holdsRows(collection) ? await answer(collection, question) : null
-      return groups?.map(({ key, sums, newest }) => ({ key, sums, newest }))
+      return groups?.map(({ key, sums, newest }) => ({ key, sums, newest })) ?? null
     },
     async drop(collection, checkpoint) {
       await store.drop(collection, checkpoint)

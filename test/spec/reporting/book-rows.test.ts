@@ -87,8 +87,8 @@ async function booksOf(events: readonly RecordedEvent[]): Promise<readonly CallB
 
 const order = fc.array(fc.nat(7), { maxLength: 12 })
 
-type Sums = Record<string, number>
 const FIGURES = ['calls', 'revenueCents', 'payoutCents', 'usageCents'] as const
+type Sums = Partial<Record<(typeof FIGURES)[number], number>>
 
 /** Figures by what a call is booked as. */
 function addTo(sums: Record<string, Sums>, one: Booked, figures: Sums): void {
@@ -102,14 +102,14 @@ const withoutNothing = (sums: Record<string, Sums>) =>
 
 function sumsOfRows(rows: readonly BookRow[]) {
   const sums: Record<string, Sums> = {}
-  for (const row of rows) addTo(sums, row, { ...row })
+  for (const row of rows) addTo(sums, row, row)
   return withoutNothing(sums)
 }
 
 function sumsOfLog(docs: readonly Doc[]) {
   const sums: Record<string, Sums> = {}
   for (const doc of docs as unknown as readonly Booked[])
-    if (doc.outcome !== 'live') addTo(sums, doc, { ...(doc as unknown as Sums), calls: 1 })
+    if (doc.outcome !== 'live') addTo(sums, doc, { ...doc, calls: 1 })
   return withoutNothing(sums)
 }
 

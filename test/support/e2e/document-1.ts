@@ -112,7 +112,6 @@ export function documentLine(line: Promised): string {
 export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
   'limit: Signed-request clock tolerance',
   'limit: Public number-insertion endpoints',
-  'limit: Reports',
   'limit: Ping ledger retention',
   'limit: Other retention',
 ])
