@@ -21,6 +21,7 @@ import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
 import { pools } from '../test/bench/pools.ts'
 import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
+import { reports } from '../test/bench/reports.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
 import { tableOf } from '../test/bench/table.ts'
 import { takeOver } from '../test/bench/take-over.ts'
@@ -42,6 +43,8 @@ const { positionals, values } = parseArgs({
     rate: { type: 'string', default: '50' },
     /** Numbers of calls over which to sum the list's figures. */
     stats: { type: 'string', default: '100000,1000000' },
+    /** Calls of a year, to report on. */
+    reported: { type: 'string', default: '1000000' },
     /** Workspaces of a query process, and the rows of each; the figures are meant for 20,1000000. */
     columns: { type: 'string', default: '4,100000' },
   },
@@ -74,6 +77,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   overview: () => overview(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
+  reports: () => reports(Number(values.reported)),
   columns: () => {
     const [workspaces = 0, rows = 0] = values.columns.split(',').map(Number)
     return columnsOf(workspaces, rows)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { call } from '../../src/domain/calls/call.ts'
 import { bidsAnsweredAt, bidsField } from '../../src/domain/routing/bids.ts'
+import { heldBackField } from '../../src/domain/routing/held-back.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import type { WonOffer } from '../../src/domain/routing/won-offer.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
@@ -29,7 +30,7 @@ export const recordArrival = defineCommand({
   entity: call,
   input,
   id: ({ arrival }) => arrival.callId,
-  decide({ arrival, gates, terms, plan, skipped, claim, unrouted, bids = [], offer }, state) {
+  decide({ arrival, gates, terms, plan, skipped, claim, unrouted, heldBack, bids = [], offer }, state) {
     if (state) return []
     const { callId, carrierCallId, recordCalls: recordCall } = arrival
     const occurredAt = claim?.occurredAt ?? bidsAnsweredAt(bids, arrival.occurredAt)
@@ -40,7 +41,12 @@ export const recordArrival = defineCommand({
         ? [{ type: 'TargetDialed' as const, data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
         : []),
       ...(unrouted
-        ? [{ type: 'CallUnrouted' as const, data: { callId, carrierCallId, occurredAt, unrouted, skipped } }]
+        ? [
+            {
+              type: 'CallUnrouted' as const,
+              data: { callId, carrierCallId, occurredAt, unrouted, ...heldBackField(heldBack), skipped },
+            },
+          ]
         : []),
     ]
   },

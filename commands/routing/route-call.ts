@@ -27,6 +27,8 @@ const input = z.object({
   routingKeyHash: sha256.nullable().default(null),
   /** The seed of the dry run, where there was one. */
   seed: z.int().nullable().default(null),
+  /** Whether to judge what is held back of the call where no target takes it. A replay of an earlier decision does not. */
+  judgesHeldBack: z.boolean().default(false),
   /** Bids that were asked for this decision. */
   bids,
   /** The offer of an auction that the call may claim. */
@@ -75,13 +77,24 @@ export const routeCall = defineCommand({
   },
   decide(input, state, { reads, lookUp, seed: drawn, now }) {
     const { callId, carrierCallId, routingKeyHash, caller, bids: given = [], lease = null, occurredAt: at } = input
+    const { judgesHeldBack } = input
     const seed = input.seed ?? drawn
     if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId))
       return unusedBidsEvents(callId, at, given, state.calls.get(callId)?.arrival)
     const called = calledNumberOf(reads.workspace, input, state)
     if (!called) return refuse('number-not-found')
     const ledger = called.offer ? releaseReservation(state, called.offer.auctionId, now) : state
-    const arriving = { ...called, lease, callId, carrierCallId, routingKeyHash, caller, bids: given, at }
+    const arriving = {
+      ...called,
+      lease,
+      callId,
+      carrierCallId,
+      routingKeyHash,
+      caller,
+      bids: given,
+      at,
+      judgesHeldBack,
+    }
     const decided = decideArrival({ ...reads, ...arriving, ledger, lastSeen: createLastSeen(state, lookUp), seed })
     if ('targetIds' in decided) return refuseUnasked(decided)
     return [...reservationEvents(state, called.offer, at), ...withCapNotifications(ledger, [decided], reads.workspace)]

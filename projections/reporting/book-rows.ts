@@ -2,16 +2,27 @@ import { callEvents } from '../../src/domain/calls/call.ts'
 import { outcomeAfterBooks, reverseDigits } from '../../src/domain/calls/call-record.ts'
 import { changeStoredTags, storedTagsOf } from '../../src/domain/calls/tags.ts'
 import { type CallBooks, callBooks, withChange, withTags } from '../../src/domain/reporting/book-rows.ts'
+import { lostAtEnd, lostUnrouted } from '../../src/domain/reporting/lost-call.ts'
 import { QUARTER_MS } from '../../src/domain/reporting/time-buckets.ts'
 import { REPORT } from '../../src/domain/shared/limits.ts'
 import type { Meta } from '../../src/kernel/event.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { columnSpecOf } from '../shared/column-spec.ts'
 
-const { CallArrived, CallUnrouted, CallEnded, CallSettled, BooksChanged, CallTagged, UsageCharged, RecordingSaved } =
-  callEvents
+const {
+  CallArrived,
+  TargetDialed,
+  CallUnrouted,
+  CallEnded,
+  CallSettled,
+  BooksChanged,
+  CallTagged,
+  UsageCharged,
+  RecordingSaved,
+} = callEvents
 const events = {
   CallArrived,
+  TargetDialed,
   CallUnrouted,
   CallEnded,
   CallSettled,
@@ -70,6 +81,8 @@ export const bookRows = defineProjection({
         status: 'routing',
         reasonCode: null,
         talkSeconds: 0,
+        dials: null,
+        lost: null,
         tags: [[0, storedTagsOf(arrival.tags)]],
         rows: '',
         outcome: 'live',
@@ -82,10 +95,21 @@ export const bookRows = defineProjection({
     },
   },
   update: {
-    CallUnrouted: (doc, { data: { unrouted } }): CallBooks => ({ ...doc, reasonCode: unrouted.reason }),
+    TargetDialed(doc, { data: { claim } }): CallBooks {
+      const { target, revenueCents } = claim
+      const last = { targetId: target.id, targetName: target.name, cents: revenueCents }
+      return { ...doc, dials: { first: doc.dials?.first ?? last, last } }
+    },
+    CallUnrouted: (doc, { data: { unrouted, heldBack } }): CallBooks => ({
+      ...doc,
+      reasonCode: unrouted.reason,
+      lost: lostUnrouted(unrouted.reason, heldBack, doc.dials),
+    }),
     CallEnded(doc, { data, meta }) {
       const { status, outcome, target, buyer, talkSeconds } = data
-      return withChange(doc, { ...doc, status, outcome, target, buyer, talkSeconds }, recordedMs(meta))
+      const lost = lostAtEnd(outcome, doc.lost, doc.dials)
+      const ended = { status, outcome, target, buyer, talkSeconds, dials: null, lost }
+      return withChange(doc, { ...doc, ...ended }, recordedMs(meta))
     },
     CallSettled: settled,
     BooksChanged: settled,
@@ -99,7 +123,7 @@ export const bookRows = defineProjection({
 
 /** Numbers and values of a call, which are the same in each of its rows. */
 const OF_CALL = {
-  summed: ['startedMs', 'talkSeconds'],
+  summed: ['startedMs', 'talkSeconds', 'lost.cents'],
   grouped: [
     'status',
     'reasonCode',
@@ -116,6 +140,9 @@ const OF_CALL = {
     'buyer.name',
     'target.id',
     'target.name',
+    'lost.reason',
+    'lost.targetId',
+    'lost.targetName',
   ],
 } as const
 
@@ -145,5 +172,6 @@ export const bookColumns = {
     unrouted: { of: 'outcome', numbers: { unrouted: 1 }, times: 'calls' },
     missed: { of: 'outcome', numbers: { missed: 1 }, times: 'calls' },
     totalTalkSeconds: { product: ['calls', 'talkSeconds'] },
+    lostCents: { product: ['calls', 'lost.cents'] },
   },
 } as const

@@ -3,12 +3,12 @@ import { workspaces } from '../../projections/access/workspaces.ts'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { bookRows } from '../../projections/reporting/book-rows.ts'
 import { poolNames } from '../../projections/reporting/pool-names.ts'
-import { collectionOf } from '../../src/kernel/projection.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import type { ReadStore, Scalar } from '../../src/ports/read-store.ts'
+import type { Scalar } from '../../src/ports/read-store.ts'
+import { asOfMs } from './as-of.ts'
 import { bookSelectionOf } from './book-selection.ts'
 import { openDimension, type ReportDimension } from './report-dimension.ts'
 import { addSums, bookSums, type ReportFigures, reportFigures } from './report-figures.ts'
@@ -47,17 +47,6 @@ export const callsReportShape = z.object({
   asOf: instant,
 })
 export type CallsReport = z.infer<typeof callsReportShape>
-
-/**
- * The instant (ms since the epoch) as of which a report reads: the one that is asked for, else that of the newest row of the
- * books, so that the same report as of this instant says the same. Without any row: `nowMs`.
- */
-export async function asOfMs(views: ReadStore, workspaceId: string, asOf: string | undefined, nowMs: number) {
-  if (asOf !== undefined) return Date.parse(asOf)
-  const question = { filter: { workspaceId }, groupBy: [], fields: [], newest: 'recordedMs' }
-  const groups = await views.sumRows(collectionOf(bookRows), question)
-  return groups?.[0]?.newest ?? nowMs
-}
 
 interface ReadGroup {
   readonly values: readonly Scalar[]

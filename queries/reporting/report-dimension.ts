@@ -59,7 +59,7 @@ function isKnown(books: CallBooks, asOfMs: number): boolean {
 }
 
 /** Names by id: of each the one that the newest call of the window has, as far as calls were recorded by then. */
-async function namesIn(
+export async function namesIn(
   views: ReadStore,
   rows: Rows,
   path: string,

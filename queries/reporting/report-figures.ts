@@ -12,12 +12,14 @@ export const SUMMED_FIGURES = [
   'usageCents',
   'totalTalkSeconds',
 ] as const
-export type SummedFigure = (typeof SUMMED_FIGURES)[number]
+/** The same with what was lost. */
+export const LOST_FIGURES = [...SUMMED_FIGURES, 'lostCents'] as const
+type SummedFigure = (typeof LOST_FIGURES)[number]
 
 /** Sums of rows. */
 export type BookSums = Readonly<Record<SummedFigure, number>>
 
-/** Sums in the order of `SUMMED_FIGURES`. */
+/** Sums in the order of `LOST_FIGURES`; what is left out is 0. */
 export function bookSums([
   calls = 0,
   connected = 0,
@@ -28,13 +30,25 @@ export function bookSums([
   payoutCents = 0,
   usageCents = 0,
   totalTalkSeconds = 0,
+  lostCents = 0,
 ]: readonly number[]): BookSums {
-  return { calls, connected, converted, unrouted, missed, revenueCents, payoutCents, usageCents, totalTalkSeconds }
+  return {
+    calls,
+    connected,
+    converted,
+    unrouted,
+    missed,
+    revenueCents,
+    payoutCents,
+    usageCents,
+    totalTalkSeconds,
+    lostCents,
+  }
 }
 
 /** Sums of sums. */
 export function addSums(one: BookSums, other: BookSums): BookSums {
-  return bookSums(SUMMED_FIGURES.map((figure) => one[figure] + other[figure]))
+  return bookSums(LOST_FIGURES.map((figure) => one[figure] + other[figure]))
 }
 
 /** The figures of a group, with those that follow from its sums. */

@@ -7,7 +7,7 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Filter, ReadStore, RowGrouping, Scalar } from '../../src/ports/read-store.ts'
 import { type BookSelection, documentFilter, meets, valueOfCall } from './book-selection.ts'
 import { booksOf } from './read-books.ts'
-import { addSums, type BookSums, bookSums, SUMMED_FIGURES } from './report-figures.ts'
+import { addSums, type BookSums, bookSums, LOST_FIGURES, SUMMED_FIGURES } from './report-figures.ts'
 
 /** What rows are grouped by: a path of the columns, or a tag. */
 export type BookGrouping = RowGrouping | { readonly tag: string }
@@ -18,6 +18,8 @@ export interface BookQuestion {
   readonly asOfMs: number
   /** At most two. */
   readonly groupBy: readonly BookGrouping[]
+  /** Whether what was lost is summed too. */
+  readonly withLost?: boolean
 }
 
 /** The sums of a group. */
@@ -36,10 +38,11 @@ export function rowFilter({ selection, asOfMs }: Omit<BookQuestion, 'groupBy'>):
 
 /** Sums from columns; null where they cannot tell. */
 async function sumColumns(views: ReadStore, question: BookQuestion): Promise<readonly BookGroup[] | null> {
-  const { selection, groupBy } = question
+  const { selection, groupBy, withLost = false } = question
   if (selection.ofCaller !== null || selection.ofTags.length > 0 || !groupBy.every(isColumn)) return null
   const filter = rowFilter(question)
-  const groups = await views.sumRows(collectionOf(bookRows), { filter, groupBy, fields: SUMMED_FIGURES })
+  const fields = withLost ? LOST_FIGURES : SUMMED_FIGURES
+  const groups = await views.sumRows(collectionOf(bookRows), { filter, groupBy, fields })
   return groups?.map(({ key, sums }) => ({ key, sums: bookSums(sums) })) ?? null
 }
 
@@ -54,8 +57,8 @@ function valueOfRow(books: CallBooks, row: BookRow, path: string): Scalar {
   return Object.hasOwn(ROW_PATHS, path) ? (ROW_PATHS[path]?.(row) ?? null) : valueOfCall(books, path)
 }
 
-/** The figures of a row, in the order of `SUMMED_FIGURES`. */
-function sumsOf({ talkSeconds }: CallBooks, row: BookRow): BookSums {
+/** The figures of a row. */
+function sumsOf({ talkSeconds, lost }: CallBooks, row: BookRow): BookSums {
   const { calls, outcome, revenueCents, payoutCents, usageCents } = row
   const converted = outcome === 'converted' ? calls : 0
   return {
@@ -68,6 +71,7 @@ function sumsOf({ talkSeconds }: CallBooks, row: BookRow): BookSums {
     payoutCents,
     usageCents,
     totalTalkSeconds: calls * talkSeconds,
+    lostCents: calls * (lost?.cents ?? 0),
   }
 }
 
@@ -110,5 +114,5 @@ async function sumDocuments(
  */
 export async function sumBooks(views: ReadStore, question: BookQuestion): Promise<readonly BookGroup[]> {
   const groups = (await sumColumns(views, question)) ?? (await sumDocuments(views, question))
-  return groups.filter(({ sums }) => SUMMED_FIGURES.some((figure) => sums[figure] !== 0))
+  return groups.filter(({ sums }) => LOST_FIGURES.some((figure) => sums[figure] !== 0))
 }

@@ -49,7 +49,7 @@ function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' |
   const { seed: _seed, unclaimedOffer, ...inputs } = data.inputs
   const { bids = [], offer = unclaimedOffer, lease } = data
   const asked = { ...bidsField(bids), ...(offer && { offer }), ...(lease && { lease }) }
-  const input = { callId, carrierCallId, to, caller, ...inputs, ...asked, occurredAt }
+  const input = { callId, carrierCallId, to, caller, judgesHeldBack: false, ...inputs, ...asked, occurredAt }
   return { callId, command: routeCall, input }
 }
 

@@ -92,6 +92,7 @@ import { getWallet } from '../../queries/money/get-wallet.ts'
 import { getWalletEntry } from '../../queries/money/get-wallet-entry.ts'
 import { callsReport } from '../../queries/reporting/calls-report.ts'
 import { getOverview } from '../../queries/reporting/get-overview.ts'
+import { lostCalls } from '../../queries/reporting/lost-calls.ts'
 import { listBlockedCallers } from '../../queries/routing/list-blocked-callers.ts'
 import { getLane } from '../../queries/supply/get-lane.ts'
 import { getNumber } from '../../queries/supply/get-number.ts'
@@ -261,6 +262,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listWorkspaces,
   listVerticals,
   liveCalls,
+  lostCalls,
   pingSummary,
   verifyActivity,
 ]

@@ -22,7 +22,8 @@ const COMMANDS: { readonly [Type in keyof Notices]: (notice: Notices[Type], dige
   'call-arrived': ({ callId, carrierCallId, to, from, sipHeaders, seed = null, at }, digest) => {
     const key = routingKeyIn(sipHeaders)
     const routingKeyHash = key && digest(key)
-    const input = { callId, carrierCallId, to, caller: from, routingKeyHash, seed, occurredAt: at }
+    const arrival = { callId, carrierCallId, to, caller: from, routingKeyHash, seed, occurredAt: at }
+    const input = { ...arrival, judgesHeldBack: true }
     return { command: routeCall, input }
   },
   'dial-answered': ({ callId, attempt, whisperAccepted, at }) => ({

@@ -1,7 +1,7 @@
 import { callLog } from '../../projections/calls/call-log.ts'
-import { selectCalls } from '../../queries/shared/call-filter.ts'
 import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
+import { selectCalls } from '../../queries/shared/call-filter.ts'
 import { readAll } from '../../queries/shared/documents.ts'
 import { pageOptions, pageResponse } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'

@@ -159,6 +159,7 @@ export async function largePlan() {
       to: DIALED,
       caller: callerOf(n),
       routingKeyHash: null,
+      judgesHeldBack: true,
       seed: null,
       occurredAt,
     }

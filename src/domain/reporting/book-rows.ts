@@ -19,6 +19,17 @@ export type Booked = Readonly<z.infer<typeof booked>>
 /** The tags of a call (by stored key) from an instant on (ms since the epoch; 0: from the beginning). */
 export const tagsSince = z.tuple([z.int(), z.record(z.string(), z.string())])
 
+/** What a target would have paid for a call. */
+const offered = z.object({ targetId: id, targetName: z.string(), cents })
+
+/** What was lost with a call that nobody took: why, and what the target that was held back would have paid; null without one. */
+export const lostCall = z.object({
+  reason: z.string(),
+  targetId: offered.shape.targetId.nullable(),
+  targetName: offered.shape.targetName.nullable(),
+  cents,
+})
+
 /** What the books say of a call: the dimensions that are frozen with it, what it is booked as, and its rows. */
 export const callBooks = booked.extend({
   workspaceId: id,
@@ -38,6 +49,10 @@ export const callBooks = booked.extend({
   status: callStatus,
   reasonCode: z.string().nullable(),
   talkSeconds: z.int(),
+  /** The first and the last dial, until the end. */
+  dials: z.object({ first: offered, last: offered }).nullable(),
+  /** Of unrouted and missed calls alone. */
+  lost: lostCall.nullable(),
   /** Tags after each change, the oldest first. */
   tags: z.array(tagsSince),
   /** Rows as JSON lists with commas between them; empty while the call goes on. Rows are only added (`bookRowsOf`). */

@@ -11,6 +11,7 @@ import { type CallLease, leaseTags } from './call-lease.ts'
 import { callerKey, connectionKey, type LastSeen } from './callers.ts'
 import { type Arrival, callRef, laneKeyOf, type RoutingSettings, type Terms } from './decision.ts'
 import { evaluateGates, isRepeatCaller } from './gates.ts'
+import { heldBackByGate, heldBackByTarget, heldBackField } from './held-back.ts'
 import type { LedgerState } from './ledger.ts'
 import { campaignPlan, orderedPlan } from './plan.ts'
 import type { Sender } from './sender.ts'
@@ -39,6 +40,8 @@ export interface ArrivalInput {
   readonly caller: string | null
   readonly lastSeen: LastSeen
   readonly seed: number
+  /** Whether to judge what was held back of a call that no target takes. */
+  readonly judgesHeldBack: boolean
   /** Bids that were asked for this decision. */
   readonly bids: readonly Bid[]
   readonly at: string
@@ -135,6 +138,7 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
 export function decideArrival(arriving: ArrivalInput) {
   const { workspace, ledger, sender, offer, unclaimedOffer, lease, routingKeyHash, caller, seed, bids, lastSeen, at } =
     arriving
+  const { judgesHeldBack } = arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
@@ -144,18 +148,14 @@ export function decideArrival(arriving: ArrivalInput) {
   const seen = admission ? lastSeen(admission) : null
   const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
   const terms = termsOf({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at }, offer)
-  const inputs = { seed, routingKeyHash, ...(unclaimedOffer && { unclaimedOffer }) }
-  const facts = { arrival, terms, inputs, ...(offer && { offer }), ...(lease && { lease }) }
-  if (gateResult.failed || !campaign) {
-    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
-    const gates = { passed: gateResult.passed, failed: code }
-    return {
-      type: 'CallRefused',
-      data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted }, ...bidsField(bids) },
-    } as const
+  const inputs = {
+    seed,
+    routingKeyHash,
+    ...(unclaimedOffer && { unclaimedOffer }),
+    ...(judgesHeldBack && { judgesHeldBack: true as const }),
   }
-  const gates = { passed: gateResult.passed, failed: null }
-  const search = {
+  const facts = { arrival, terms, inputs, ...(offer && { offer }), ...(lease && { lease }) }
+  const look = {
     workspace,
     ledger,
     caller,
@@ -163,11 +163,33 @@ export function decideArrival(arriving: ArrivalInput) {
     tags,
     campaignStates: settings.states,
     lastSeen,
-    bids,
     at: bidsAnsweredAt(bids, at),
+    campaignName: campaign?.name ?? '',
+  }
+  if (gateResult.failed || !campaign) {
+    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
+    const gates = { passed: gateResult.passed, failed: code }
+    const held =
+      judgesHeldBack && campaign
+        ? heldBackByGate(reason, offer?.plan ?? orderedPlan(workspace, campaign, seed), look)
+        : null
+    return {
+      type: 'CallRefused',
+      data: {
+        ...facts,
+        gates,
+        unrouted: { reason, sentence, ...settings.unrouted },
+        ...heldBackField(held),
+        ...bidsField(bids),
+      },
+    } as const
+  }
+  const gates = { passed: gateResult.passed, failed: null }
+  const search = {
+    ...look,
+    bids,
     plan: offer?.plan ?? campaignPlan(workspace, campaign),
     settings,
-    campaignName: campaign.name,
     dialedNumber,
     attempts: 0,
   }
@@ -191,8 +213,19 @@ export function decideArrival(arriving: ArrivalInput) {
   const found = planTargets({ ...search, plan })
   if ('unasked' in found) return question(found.unasked)
   const { skipped, claim, unrouted } = found
+  const held = judgesHeldBack && unrouted ? heldBackByTarget(plan, look) : null
   return {
     type: 'CallAdmitted',
-    data: { ...facts, gates, settings, plan, skipped, claim, unrouted, ...bidsField(bids) },
+    data: {
+      ...facts,
+      gates,
+      settings,
+      plan,
+      skipped,
+      claim,
+      unrouted,
+      ...heldBackField(held),
+      ...bidsField(bids),
+    },
   } as const
 }

@@ -28,6 +28,17 @@ export const skip = z.object({
 })
 export type Skip = Readonly<z.infer<typeof skip>>
 
+/**
+ * What one reason alone held back of a call that no target took: the first target of its plan that would have taken it, and what it
+ * would have paid. The reason is that of the gate, or why the target was passed over.
+ */
+export const heldBack = z.object({
+  reason: z.enum([...unroutedReason.options, ...skipReason.options]),
+  target: named,
+  revenueCents: price,
+})
+export type HeldBack = Readonly<z.infer<typeof heldBack>>
+
 /** An arriving call: caller, number, campaign and publisher, frozen as they are at the arrival. */
 export const arrival = z.object({
   callId: id,

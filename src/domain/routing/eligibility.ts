@@ -143,18 +143,13 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** The target and buyer when a planned target can take the call now, else its skip. */
-export function checkEligibility(
-  planned: Planned,
-  look: EligibilityContext,
-): { readonly target: Target; readonly buyer: Buyer } | Skip {
+/** A planned target with what its rules read; null where it is gone. */
+function candidateOf({ targetId }: Planned, look: EligibilityContext): Candidate | null {
   const { workspace, ledger } = look
-  const target = getTarget(workspace.targets, planned.targetId)
+  const target = getTarget(workspace.targets, targetId)
   const buyer = target && getBuyer(workspace.buyers, target.buyerId)
-  const { targetId, targetName } = planned
-  if (!target || !buyer)
-    return { targetId, targetName, reason: 'no_destination', sentence: NOTHING_TO_DIAL, figures: {} }
-  const candidate: Candidate = {
+  if (!target || !buyer) return null
+  return {
     ...look,
     target,
     buyer,
@@ -163,9 +158,27 @@ export function checkEligibility(
     held: (window) => heldSlots(ledger, 'target', target.id, window),
     buyerHeld: (window) => heldSlots(ledger, 'buyer', buyer.id, window),
   }
+}
+
+/** The target and buyer when a planned target can take the call now, else its skip. */
+export function checkEligibility(
+  planned: Planned,
+  look: EligibilityContext,
+): { readonly target: Target; readonly buyer: Buyer } | Skip {
+  const { targetId, targetName } = planned
+  const candidate = candidateOf(planned, look)
+  if (!candidate) return { targetId, targetName, reason: 'no_destination', sentence: NOTHING_TO_DIAL, figures: {} }
   for (const { reason, check } of RULES) {
     const detail = check(candidate)
     if (detail) return { targetId, targetName, reason, sentence: detail.sentence, figures: detail.figures ?? {} }
   }
+  const { target, buyer } = candidate
   return { target, buyer }
+}
+
+/** Every reason for which a planned target cannot take the call now, in their order. */
+export function reasonsAgainst(planned: Planned, look: EligibilityContext): readonly SkipReason[] {
+  const candidate = candidateOf(planned, look)
+  if (!candidate) return ['no_destination']
+  return RULES.flatMap(({ reason, check }) => (check(candidate) ? [reason] : []))
 }

@@ -7,7 +7,7 @@ import { e164, sha256 } from '../shared/fields.ts'
 import { bids } from './bids.ts'
 import { callLease } from './call-lease.ts'
 import { bookedFor } from './counted-call.ts'
-import { arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
+import { arrival, claim, heldBack, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
 import { targetCapped } from './notified-caps.ts'
 import { dialFailure, targetWentDown } from './target-health.ts'
 import { reservation, wonOffer } from './won-offer.ts'
@@ -20,6 +20,8 @@ const inputs = z.object({
   routingKeyHash: sha256.nullable(),
   /** An offer that the call came for, and could not claim: it was over. */
   unclaimedOffer: wonOffer.optional(),
+  /** Whether what was held back was judged; earlier decisions did not. */
+  judgesHeldBack: z.literal(true).optional(),
 })
 
 /** Bids of a decision after the arrival, and the call that they were asked for. */
@@ -52,6 +54,7 @@ export const ledgerEvents = {
     skipped: z.array(skip).readonly(),
     claim: claim.nullable(),
     unrouted: unrouted.nullable(),
+    heldBack: heldBack.optional(),
     inputs,
     bids,
     /** The offer of an auction that the call claims. */
@@ -64,6 +67,7 @@ export const ledgerEvents = {
     gates,
     terms,
     unrouted,
+    heldBack: heldBack.optional(),
     inputs,
     bids,
     offer: wonOffer.optional(),

@@ -385,7 +385,7 @@ export const CALL_LOG = {
 
 /**
  * A report (Document 1, Limits, Reports). `exportRows` is of its file. Of a call, the newest `tagChanges` are told apart as of an
- * instant, and of a pool the newest `poolNames`;
+ * instant, and of a pool the newest `poolNames`; `lostTargets` are shown of a reason;
  * `rowsPerCall` is more than the changes of a call's books can add.
  */
 export const REPORT = {
@@ -395,6 +395,7 @@ export const REPORT = {
   exportRows: 5_000,
   tagChanges: 25,
   poolNames: 100,
+  lostTargets: 100,
   rowsPerCall: 256,
 } as const
 

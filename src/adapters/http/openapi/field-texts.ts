@@ -5,6 +5,7 @@ import type { FieldText, FieldTexts } from './field-texts/field-text.ts'
 import { insertionTexts } from './field-texts/insertion.ts'
 import { pingTexts } from './field-texts/pings.ts'
 import { reportingTexts } from './field-texts/reporting.ts'
+import { reportTexts } from './field-texts/reports.ts'
 import { sandboxTexts } from './field-texts/sandbox.ts'
 import { sharedTexts } from './field-texts/shared.ts'
 
@@ -18,6 +19,7 @@ export const fieldTextTables: readonly FieldTexts[] = [
   deliveryTexts,
   insertionTexts,
   reportingTexts,
+  reportTexts,
 ]
 
 /** Texts of fields and parameters; a field whose schema has a name is described by that. */

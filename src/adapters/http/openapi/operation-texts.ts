@@ -4,6 +4,7 @@ import {
   LEASE,
   LIVE_BOARD,
   PING,
+  REPORT,
   REQUEST_LOG,
   SANDBOX_RECEIVER,
 } from '../../../domain/shared/limits.ts'
@@ -126,6 +127,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'start-load':
     'Runs after the response, one load of a workspace at a time. Pings and calls go the ways of real ones, but count towards no rate limit.',
   'get-load': 'A load that its process left behind reads `failed`.',
+  // Reports
+  'calls-report': `Sums over calls that have ended, by one or two dimensions. Hours of at most ${REPORT.hourDays} days.`,
+  'export-report': `CSV of a report, at most ${REPORT.exportRows} rows. The export is logged.`,
+  'lost-calls': 'What unrouted and missed calls would have brought, by reason.',
   // Pings
   ping: 'Answered within `tmaxMs`, with an offer or the reason for none. A test key reserves nothing.',
   post: 'The number takes the call until the offer ends. The same post again gets the same answer, or 410 once the offer ended without a call.',

@@ -59,6 +59,7 @@ const resources: readonly (readonly [RegExp, string, string])[] = [
   [/\/buyers\b/, 'Buyers', 'Who pays for calls, with caps and concurrency over all of its targets.'],
   [/\/calls\/live\b/, 'Live calls', 'Calls that ring or talk at this moment.'],
   [/^\/api\/sandbox\b/, 'Sandbox', 'Calls on the simulated carrier.'],
+  [/\/reports\b/, 'Reports', 'Figures of calls by one or two dimensions, as of any instant, and what was lost.'],
   [/\/calls\b/, 'Calls', 'Finished and live calls: their story, their books, their tags and recordings.'],
   [/\/publishers\/keys\b/, 'Routing keys', 'Credentials of a lane: for pings, posts and calls by SIP.'],
   [/\/campaigns\/:id\/publishers\b/, 'Lanes', "A publisher's terms and caps on a campaign."],
