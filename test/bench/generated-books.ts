@@ -73,10 +73,10 @@ export function generatedBooks(n: number, calls: number): CallBooks {
     payoutCents: 0,
     usageCents: 0,
   }
-  return changesOf(n, startedMs + talkSeconds * 1_000).reduce(
-    (books, [ms, change]) => withChange(books, { ...books, ...change }, ms),
-    begun,
-  )
+  let books = begun
+  for (const [ms, change] of changesOf(n, startedMs + talkSeconds * 1_000))
+    books = withChange(books, { ...books, ...change }, ms)
+  return books
 }
 
 /** Stores the books of so many calls in a file. */

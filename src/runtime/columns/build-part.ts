@@ -53,7 +53,9 @@ export type FoundRows = 'few' | 'unfit' | { readonly about: number }
 /** Looks how many rows there are: to count them would take as long as to read a part of them. @throws StoreUnavailable */
 export async function lookAtRows(store: ReadStore, rows: WorkspaceRows): Promise<FoundRows> {
   const { spec, collection, workspaceId, limits } = rows
-  if ((await instantAt(store, rows, { skip: limits.mergeRows - 1 })) === undefined) return 'few'
+  // Documents that hold rows are few only where all of their rows are.
+  const few = Math.max(1, Math.floor(limits.mergeRows / (spec.rows?.perDocument ?? 1)))
+  if ((await instantAt(store, rows, { skip: few - 1 })) === undefined) return 'few'
   const endOf = async (way: 1 | -1) =>
     (
       await store.select(collection, [spec.time, spec.key], {

@@ -146,6 +146,7 @@ describe('the guide', () => {
       'authentication',
       'errors',
       'paging',
+      'reports',
       'idempotency',
       'rate-limits',
       'real-time-bidding',

@@ -19,12 +19,12 @@ async function world(writer: StreamWriter) {
     await target('Desk', DESK),
     await target('Next', NEXT, { revenueCents: 900 }),
     await target('Capped', '+13125550003', { revenueCents: 700, dailyCap: 1 }),
-    await target('Choosy', '+13125550004', { revenueCents: 5_000, dailyCap: 1, states: ['NY'] }),
+    await target('Choosy', '+13125550004', { revenueCents: 5_000, states: ['NY'] }),
   ]
   const open = await main.line({ name: 'Open' }, [desk, next])
-  const full = await main.line({ name: 'Full' }, [choosy, capped])
+  const full = await main.line({ name: 'Full' }, [capped])
   const daily = await main.line({ name: 'Daily', dailyCap: 1 }, [desk])
-  const nobody = await main.line({ name: 'Nobody', dailyCap: 1 }, [choosy])
+  const nobody = await main.line({ name: 'Nobody' }, [choosy])
   await main.act(blockCaller, { callerNumber: BLOCKED, reason: 'Pranks' })
   return { main, desk, next, capped, choosy, open, full, daily, nobody }
 }
@@ -56,7 +56,7 @@ beforeAll(async () => {
 })
 
 it('tells what each reason turned away, by the target that it alone held back', async () => {
-  const { desk, next, capped } = the
+  const { desk, next, capped, choosy } = the
   const { reasons, totals, from, to, timezone } = await lost()
   const of = (name: string) => reasons.find(({ reason }: Json) => reason === name)
   expect(of('caller_blocked')).toEqual({
@@ -68,8 +68,13 @@ it('tells what each reason turned away, by the target that it alone held back', 
   })
   expect(of('all_targets_failed')).toMatchObject({ calls: 1, lostCents: 1_500, targets: [{ id: desk }] })
   expect(of('campaign_capped')).toMatchObject({ calls: 1, judged: 1, lostCents: 1_500, targets: [{ id: desk }] })
-  // The choosy target is first, but its states hold the call back as well as no cap does.
   expect(of('capped')).toMatchObject({ calls: 1, judged: 1, lostCents: 700, targets: [{ id: capped, name: 'Capped' }] })
+  expect(of('state')).toMatchObject({
+    calls: 1,
+    judged: 1,
+    lostCents: 5_000,
+    targets: [{ id: choosy, name: 'Choosy' }],
+  })
   expect(of('missed')).toMatchObject({ calls: 1, judged: 1 })
   expect([desk, next]).toContain(of('missed').targets[0].id)
   const sum = (field: string) => reasons.reduce((all: number, each: Json) => all + each[field], 0)

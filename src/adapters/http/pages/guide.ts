@@ -10,6 +10,7 @@ const SECTIONS = [
   'authentication',
   'errors',
   'paging',
+  'reports',
   'idempotency',
   'rate-limits',
   'bidding',
