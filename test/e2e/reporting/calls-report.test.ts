@@ -4,6 +4,7 @@ import { type CallLogWorld, createCallLogWorld, FEBRUARY, playLoggedCalls } from
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { createSeededRandom } from '../../support/memory/random.ts'
 
 const { it, describe, beforeAll, main, the, tenant, client } = suite('reports on calls', async (writer) => {
   const world = await createCallLogWorld(writer)
@@ -343,4 +344,39 @@ describe('the file of a report', () => {
     expect([status, body.error?.code]).toEqual([403, 'insufficient_scope'])
     expect((await main.console(path.replace('v1', 'tracking'))).status).toBe(200)
   })
+})
+
+it('over a random history with late corrections, every report can be repeated byte for byte', async () => {
+  const random = createSeededRandom(19)
+  const pick = <Value>(values: readonly Value[]): Value => values[random.seed() % values.length] as Value
+  const { copy, roofing, solar } = the
+  const DIMENSIONS = ['campaign', 'outcome', 'conversionSource', 'buyer', 'state', 'tag:tier', 'hourOfDay', 'reason']
+  const ids: string[] = (await listed()).map(({ id }) => id)
+  const seen: { readonly query: Record<string, string>; readonly asOf: string; readonly text: string }[] = []
+  const post = (action: string, body: Json) =>
+    main.rest(`/api/v1/calls/${pick(ids)}/${action}`, { method: 'POST', body: { reason: 'Agreed', ...body } })
+  // What a call's state refuses (409) changes nothing.
+  const CHANGES = [
+    () => post('adjust', { revenueCents: random.seed() % 9_000 }),
+    () => post('adjust', { converted: random.seed() % 2 === 0 }),
+    () =>
+      main.rest(`/api/v1/calls/${pick(ids)}/tags`, { method: 'POST', body: { tags: { tier: pick(['gold', null]) } } }),
+    async () => {
+      const at = `2026-02-${10 + (random.seed() % 15)}T12:00:00.000Z`
+      ids.push((await main.playCall({ to: pick([copy, roofing, solar]).e164, from: '+12125550177', at })).call.id)
+    },
+  ]
+  for (let step = 0; step < 24; step++) {
+    await pick(CHANGES)()
+    const first = pick(DIMENSIONS)
+    const groupBy = [first, pick(DIMENSIONS.filter((one) => one !== first))].join(',')
+    const query = {
+      ...FEBRUARY,
+      groupBy,
+      ...pick<Record<string, string>>([{}, { outcome: 'connected' }, { tagKey: 'tier' }]),
+    }
+    const { body, text } = await report(query)
+    seen.push({ query, asOf: body.asOf, text })
+  }
+  for (const { query, asOf, text } of seen) expect((await report({ ...query, asOf })).text).toBe(text)
 })
