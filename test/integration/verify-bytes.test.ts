@@ -49,13 +49,34 @@ function uniqueParts(file: string, texts: readonly unknown[]): readonly string[]
   return parts
 }
 
-/** Flips the lowest bit of one byte in a file, in turn in the middle of each text wherever it stands, and demands a finding each time. */
+/** All that SQL reads of a file: the rows of its tables, and the entries of their whole indexes. */
+function readable(path: string): string {
+  const db = openConnection(path)
+  const rows = (sql: string) => db.prepare(sql).all() as unknown as readonly Row[]
+  const read = rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").flatMap(({ name }) => [
+    ...rows(`SELECT * FROM "${name}" NOT INDEXED`),
+    ...rows(`PRAGMA index_list("${name}")`)
+      .filter(({ partial }) => partial === 0)
+      .flatMap((index) => {
+        const columns = rows(`PRAGMA index_info("${index.name}")`).map((column) => `"${column.name}"`)
+        return rows(`SELECT ${columns} FROM "${name}" INDEXED BY "${index.name}" ORDER BY ${columns}`)
+      }),
+  ])
+  db.close()
+  return JSON.stringify(read)
+}
+
+/**
+ * Flips the lowest bit of one byte in a file, in turn in the middle of each text wherever it stands, and demands a finding each time: but
+ * where the byte is in space that no row uses, so that all is read as before. Each text is found once at least.
+ */
 async function expectFound(file: string, texts: readonly string[]): Promise<void> {
   const path = world.fileOf(file)
   const whole = readFileSync(path)
+  const before = readable(path)
   for (const text of texts) {
     const places = placesOf(whole, text)
-    expect(places, text).not.toEqual([])
+    let found = 0
     for (const place of places) {
       const flipped = Buffer.from(whole)
       const at = place + Math.floor(text.length / 2)
@@ -63,8 +84,10 @@ async function expectFound(file: string, texts: readonly string[]): Promise<void
       world.restore()
       writeFileSync(path, flipped)
       const { total } = await world.check()
-      expect(total, `${file}, byte ${at}, in ${text}`).toBeGreaterThan(0)
+      if (total > 0) found += 1
+      else expect(readable(path) === before, `${file}, byte ${at}, in ${text}`).toBe(true)
     }
+    expect(found, text).toBeGreaterThan(0)
   }
 }
 
