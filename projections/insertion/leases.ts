@@ -15,7 +15,7 @@ const pageOf = ({ url, referrer, params }: LeasePage): LeasePage => ({
 
 type Taken = RecordedOf<typeof leaseEvents, 'LeaseTaken'>
 
-/** A lease that has begun; one that is taken again after its end begins anew. */
+/** The document of a live lease; a lease that is taken again after its end replaces the earlier one. */
 function liveLease({ data, meta }: Taken): LeaseRecord | null {
   if (meta.workspaceId === null) return null
   const { poolId, campaignId, visitorId, number, overflow, occurredAt } = data

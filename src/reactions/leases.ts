@@ -91,7 +91,7 @@ function createVisitorIds(clock: Clock, random: Pick<Random, 'bytes'>): () => st
 export function createLeases({ entries, queues, writer, newSessionId, clock, random }: LeasePorts) {
   const newVisitorId = createVisitorIds(clock, random)
 
-  /** Takes a number that is free, and has been since `freeFrom` (ms) at the latest. Null, or the instant from which it is free. */
+  /** Takes a number that is free, and has been since `freeFrom` (ms) at the latest. Resolves to the instant from which it is free, where it is not. */
   async function takeNumber(
     { pool }: LeasePlace,
     number: TrackingNumber,

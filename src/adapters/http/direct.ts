@@ -10,7 +10,7 @@ import { createTextSender } from './text-sender.ts'
 const UNCACHED = '/api/public/dni/'
 
 /** Marks every answer below the path of number insertion as not to be kept, whoever answers: refusals and preflights, too. */
-export function registerUncached(server: FastifyInstance): void {
+export function registerNoStore(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     if (request.url.startsWith(UNCACHED)) reply.header('cache-control', 'no-store')
     done()

@@ -21,7 +21,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
-import { mountDirect, registerUncached } from './direct.ts'
+import { mountDirect, registerNoStore } from './direct.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
@@ -242,7 +242,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     done(null, payload)
   })
   acceptJson(server)
-  registerUncached(server)
+  registerNoStore(server)
   registerRequestLog(server, options)
   const { routesElsewhere = [], scopes = [], noBids = [] } = options
   const allowedMethods = trackAllowedMethods(server, routesElsewhere)

@@ -8,6 +8,7 @@ import { callsReport } from '../../../queries/reporting/calls-report.ts'
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts'
 import { tagsOf } from '../../../src/domain/calls/tags.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { DIMENSIONS } from '../../../src/domain/reporting/dimensions.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
@@ -39,26 +40,8 @@ const report = (views: ReadStore, query: Readonly<Record<string, string>>) =>
   runQuery<Json>(callsReport, views, { query: { from: instantAfter(-90 * 86_400), to: NOW, ...query }, now: NOW })
 
 const order = fc.array(fc.nat(7), { maxLength: 12 })
-const dimension = fc.constantFrom(
-  'campaign',
-  'publisher',
-  'buyer',
-  'target',
-  'number',
-  'pool',
-  'reason',
-  'status',
-  'outcome',
-  'state',
-  'attribution',
-  'conversionSource',
-  'day',
-  'week',
-  'month',
-  'weekday',
-  'hourOfDay',
-  'tag:tier',
-)
+/** A series by hour takes a window of a month at most. */
+const dimension = fc.constantFrom(...DIMENSIONS.filter((name) => name !== 'hour'), 'tag:tier')
 const groupBy = fc.uniqueArray(dimension, { minLength: 1, maxLength: 2 }).map((names) => names.join(','))
 const filter = fc.constantFrom<Readonly<Record<string, string>>>(
   {},
