@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { readConfig } from '../../../src/main/config.ts'
 import { openReadStore } from '../../../src/main/stores.ts'
+import type { StoredDocument } from '../../../src/ports/read-store.ts'
 import { readActiveCollections } from '../../../src/runtime/projections/build-alias.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Finding } from '../../../src/verify/finding.ts'
@@ -51,24 +53,36 @@ it('names a document of a read model that was changed', async () => {
   const { call } = await playCall()
   const store = await openReadStore(readConfig(server.env).readStoreUrl)
   const collection = (await readActiveCollections(store, [callLog])).get(callLog.name) ?? ''
-  const stored = await waitUntil('The call is in the read model', () => store.get(collection, call.id))
   const { workspaceId } = the.main
-  const put = (doc: typeof stored.doc, by: number) =>
-    store.commit([documentWrite(collection, { id: call.id, doc, workspaceId }, stored.position + by)], {
+  const put = ({ doc, position }: StoredDocument, by: number) =>
+    store.commit([documentWrite(collection, { id: call.id, doc, workspaceId }, position + by)], {
       name: `tampering ${crypto.randomUUID()}`,
       expected: null,
       next: { position: 0, at: null },
     })
-  await put({ ...stored.doc, revenueCents: 123_456 }, 0.25)
-  const { code, report } = await verify()
-  await put(stored.doc, 0.5)
+  const tampered = (doc: StoredDocument['doc']) => ({ ...doc, revenueCents: 123_456 })
+  /** Checks the stores with the call's document changed; null where a later event of the call was folded over the change. */
+  async function verifyTampered() {
+    const stored = await store.get(collection, call.id)
+    if (stored === null) return null
+    await put({ ...stored, doc: tampered(stored.doc) }, 0.25)
+    const checked = await verify()
+    const isStill = isDeepStrictEqual((await store.get(collection, call.id))?.doc, tampered(stored.doc))
+    await put(stored, 0.5)
+    return isStill ? checked : null
+  }
+  const { code, report } = await waitUntil('The changed document is checked', verifyTampered)
   await store.close()
   expect(code).toBe(1)
   // Events that other suites have planted on the servers may keep a model from being compared.
   const isCompared = !report.notes.some((note) => note.includes(callLog.name))
   expect(isCompared || setup.name !== 'SQLite').toBe(true)
   if (!isCompared) return
-  expect(own(report.findings, [call.id])).toEqual([
+  const { findings, total } = report
+  expect(report.byCheck).toHaveProperty('read-models')
+  // Nor are the findings all in full where they have planted more than a report shows.
+  if (setup.name !== 'SQLite' && total > findings.length) return
+  expect(own(findings, [call.id])).toEqual([
     {
       check: 'read-models',
       model: 'call-log',
