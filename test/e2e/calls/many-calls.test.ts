@@ -1,26 +1,21 @@
-import { v7 } from 'uuid'
 import { expect } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { CALL, EXPORT, LIVE_BOARD } from '../../../src/domain/shared/limits.ts'
 import { type AnyProjection, withDerivedFields } from '../../../src/kernel/projection.ts'
-import { readConfig } from '../../../src/main/config.ts'
 import { timers } from '../../../src/main/registry.ts'
-import { openReadStore } from '../../../src/main/stores.ts'
-
 import type { Doc, ReadStore } from '../../../src/ports/read-store.ts'
 import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
-import { type Server, type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
+import { type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
+import { inViews, ownReadModels, storeDocuments } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { wholeCheckpoint } from '../../support/memory/ownership.ts'
-import { databaseOf } from '../../support/servers.ts'
 
 const DESK = '+13125550001'
-const BATCH = 5_000
 /** Calls of one past month, groups of which share a millisecond. */
 const PAST = { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01', everyMs: 20, together: 4 }
 /** Number of past calls: over the fast embedded stores more than a file holds, else several batches. */
@@ -36,12 +31,6 @@ async function world(writer: StreamWriter) {
   ])
   return { main, line }
 }
-/** Separate read models, because they contain documents without events. */
-function apart({ connectionStrings }: StoreSetup): Readonly<Record<string, string>> {
-  const { READ_STORE_URL: url } = connectionStrings()
-  return url === undefined ? {} : { READ_STORE_URL: databaseOf(url, `many-${v7()}`) }
-}
-
 // A projection of any document.
 const anyCallLog: AnyProjection = callLog
 
@@ -74,29 +63,11 @@ function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
   }
 }
 
-/** Opens the read models of a stopped platform. */
-async function inViews(env: Server['env'], work: (views: ReadStore) => Promise<void>): Promise<void> {
-  const views = await openReadStore(readConfig(env).readStoreUrl)
-  await work(views)
-  await views.close()
-}
-
 /** Writes the calls into the call log, as a projection does. */
 async function store(views: ReadStore, callId: string, past: number): Promise<void> {
-  const { collection, checkpoint } = buildNames(callLog)
-  const name = wholeCheckpoint(checkpoint)
-  const [played, stands] = [await views.get(collection, callId), await views.checkpoint(name)]
-  if (!played || !stands) throw new Error('The call that the others are made of is not there.')
-  const { position } = stands
-  let writes: { collection: string; id: string; doc: Doc; position: number }[] = []
-  const write = async () => {
-    expect(await views.commit(writes, { name, expected: position, next: stands })).toBe(true)
-    writes = []
-  }
-  for (const doc of callsLike(played.doc, past, Date.now())) {
-    if (writes.push({ collection, id: v7(), doc, position }) === BATCH) await write()
-  }
-  await write()
+  const played = await views.get(buildNames(callLog).collection, callId)
+  if (!played) throw new Error('The call that the others are made of is not there.')
+  await storeDocuments(views, callLog, callsLike(played.doc, past, Date.now()))
 }
 
 /** Makes the time limit of a call due now. */
@@ -112,7 +83,7 @@ async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
 }
 
 const { it, describe, beforeAll, main, the, server, setup } = suite('more calls than are shown at once', world, {
-  env: apart,
+  env: ownReadModels,
 })
 
 /** A call whose end the carrier never reports. */
@@ -207,6 +178,26 @@ it('a client that disconnects during an export leaves the platform running and w
   const { code, stderr } = await server.stop()
   expect([code, stderr]).toEqual([0, ''])
   await server.restart()
+})
+
+it('a platform killed in the middle of a file has the export on record, and the next file is whole', async () => {
+  const parameters = { from: PAST.from, to: PAST.to }
+  const exports = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body.total
+  const whole = await exported(parameters)
+  const before = await exports()
+  const response = await fetch(`${server.baseUrl}/api/v1/calls/export.csv${queryString(parameters)}`, {
+    headers: { authorization: `Bearer ${the.main.key}` },
+  })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  await server.kill()
+  const rest = async () => {
+    while (!(await reader?.read())?.done);
+  }
+  await expect(rest()).rejects.toThrow()
+  await server.restart()
+  await waitUntil('The export is on record', async () => (await exports()) === before + 1)
+  expect((await exported(parameters)).text === whole.text).toBe(true)
 })
 
 it(`${documentLine('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {

@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { bookRows } from '../../../projections/reporting/book-rows.ts'
+import { collectionOf } from '../../../src/kernel/projection.ts'
+import { folderOf, MANIFEST } from '../../../src/runtime/columns/manifest.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { generatedBooks, WINDOW } from '../../bench/generated-books.ts'
+import { queryString } from '../../support/e2e/api-client.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
+import { inViews, ownReadModels, storeDocuments } from '../../support/e2e/stored-documents.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+/** Calls of a year, in a segment and its net rows for each month. */
+const CALLS = 10_000
+/** Files of the columns at whose appearance the platform is killed. */
+const KILLED_AT = [1, 9, 22]
+
+const PATH = `/api/v1/reports/calls/export.csv${queryString({
+  from: new Date(WINDOW.fromMs).toISOString(),
+  to: new Date(WINDOW.toMs).toISOString(),
+  tz: 'UTC',
+  groupBy: 'day,campaign',
+})}`
+
+const world = async (writer: StreamWriter) => ({ main: await createTenantWorkspace(writer, { name: 'Main' }) })
+
+const { it, beforeAll, main, the, server } = suite('exports of a platform that is killed', world, {
+  env: ownReadModels,
+})
+
+function* books(workspaceId: string) {
+  for (let n = 0; n < CALLS; n += 1) yield { ...generatedBooks(n, CALLS), workspaceId }
+}
+
+beforeAll(async () => {
+  await server.stop()
+  await inViews(server.env, (views) => storeDocuments(views, bookRows, books(the.main.workspaceId)))
+  await server.restart()
+})
+
+const folder = () => join(server.dataDir, 'columns', folderOf(collectionOf(bookRows), the.main.workspaceId))
+const files = () => (existsSync(folder()) ? readdirSync(folder()).toSorted() : [])
+const segments = () => files().filter((name) => name !== MANIFEST)
+const begun = () => fetch(`${server.baseUrl}${PATH}`, { headers: { authorization: `Bearer ${the.main.key}` } })
+
+/** Exports on record. */
+const onRecord = async (): Promise<number> =>
+  (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body.total
+
+async function download(): Promise<string> {
+  const { status, text } = await main.rest(PATH)
+  expect(status, text).toBe(200)
+  return text
+}
+
+/** The file as it is, with its columns made from nothing. */
+async function downloadWhole() {
+  const text = await download()
+  expect(text.split('\r\n').length).toBeGreaterThan(4_000)
+  expect(files()).toContain(MANIFEST)
+  return { text, segments: segments() }
+}
+
+it('killed at any moment while it writes the segments of a report, it has the export on record and believes none of them', async () => {
+  const whole = await downloadWhole()
+  expect(whole.segments.length).toBeGreaterThan(Math.max(...KILLED_AT))
+  let interrupted = 0
+  for (const count of KILLED_AT) {
+    rmSync(folder(), { recursive: true })
+    await server.restart()
+    const before = await onRecord()
+    const ended = begun()
+      .then((response) => response.text())
+      .catch(() => null)
+    for (let isOver = false; !isOver && segments().length < count; )
+      isOver = await Promise.race([immediate(false), ended.then(() => true)])
+    process.kill(server.pid, 'SIGSTOP')
+    if (!files().includes(MANIFEST)) interrupted += 1
+    await server.kill()
+    expect([null, whole.text]).toContain(await ended)
+    // What a process that died has left, and what a disk may make of it.
+    for (const name of segments()) truncateSync(join(folder(), name), readFileSync(join(folder(), name)).length >> 1)
+    await server.restart()
+    await waitUntil('The export is on record', async () => (await onRecord()) === before + 1)
+    expect(await download()).toBe(whole.text)
+    expect(segments()).toEqual(whole.segments)
+  }
+  expect(interrupted).toBeGreaterThan(0)
+})
+
+it('killed as the bytes of a report flow, it has the export on record, and the next one is the same', async () => {
+  const whole = await downloadWhole()
+  const before = await onRecord()
+  const response = await begun()
+  const reader = response.body?.getReader()
+  const first = await reader?.read()
+  await server.kill()
+  await reader?.cancel()
+  expect(whole.text.startsWith(new TextDecoder().decode(first?.value))).toBe(true)
+  await server.restart()
+  await waitUntil('The export is on record', async () => (await onRecord()) === before + 1)
+  expect(await download()).toBe(whole.text)
+})
+
+it.each<readonly [string, (bytes: Uint8Array) => Uint8Array | null]>([
+  ['are halved', (bytes) => bytes.subarray(0, bytes.length >> 1)],
+  ['are lost', () => null],
+])('segments that the manifest names and that %s after a kill are made anew', async (_what, damage) => {
+  const whole = await downloadWhole()
+  await server.kill()
+  for (const [place, name] of whole.segments.entries()) {
+    if (place % 3 !== 0) continue
+    const path = join(folder(), name)
+    const bytes = damage(new Uint8Array(readFileSync(path)))
+    if (bytes) writeFileSync(path, bytes)
+    else rmSync(path)
+  }
+  await server.restart()
+  expect(await download()).toBe(whole.text)
+  expect(segments()).toEqual(whole.segments)
+})
