@@ -20,6 +20,7 @@ const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout
 const before = [
   'access-matrix',
   'first-start',
+  'killed-exports',
   'hostile-bodies',
   'openapi-requests',
   'parked-deliveries',
