@@ -20,7 +20,6 @@ const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout
 const before = [
   'access-matrix',
   'first-start',
-  'killed-exports',
   'hostile-bodies',
   'openapi-requests',
   'parked-deliveries',
@@ -43,6 +42,7 @@ const LONG = [
   'stores-unavailable',
   'seed',
   'kill',
+  'killed-exports',
   'delivery-kills',
   'server-faults',
   'two-routers',

@@ -6,6 +6,7 @@ import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
+import { exportsOnRecord } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const KEY = `rk_${'k'.repeat(40)}`
@@ -306,7 +307,6 @@ describe('GET /api/tracking/pings/summary', () => {
 
 describe('GET /api/tracking/pings/export.csv', () => {
   const exported = (query: Json = {}) => main.console(`/api/tracking/pings/export.csv${queryString(query)}`)
-  const onRecord = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body
 
   it.each([
     ['inbound', INBOUND],
@@ -344,7 +344,7 @@ describe('GET /api/tracking/pings/export.csv', () => {
 
   it('is logged with severity medium before it is sent, with its filters and row count', async () => {
     const answer = await exported({ outcome: 'no_bid' })
-    const [entry] = (await onRecord()).data
+    const { newest: entry } = await exportsOnRecord(main)
     expect(entry).toMatchObject({
       kind: 'export',
       severity: 'medium',
@@ -361,10 +361,10 @@ describe('GET /api/tracking/pings/export.csv', () => {
   })
 
   it('refuses a bad query before anything is logged', async () => {
-    const before = (await onRecord()).total
+    const before = (await exportsOnRecord(main)).total
     for (const query of [{ status: 'won' }, { direction: 'both' }, { from: 'yesterday' }])
       expect((await exported(query)).status).toBe(400)
-    expect((await onRecord()).total).toBe(before)
+    expect((await exportsOnRecord(main)).total).toBe(before)
   })
 
   it('is sent to a lapsed workspace too, and by no key', async () => {

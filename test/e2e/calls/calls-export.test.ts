@@ -3,7 +3,7 @@ import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
-import { answerScript, createTenantClient } from '../../support/e2e/tenant-client.ts'
+import { answerScript, createTenantClient, exportsOnRecord } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
@@ -135,7 +135,6 @@ const longRow = (long: Json) => [
 
 const exported = (parameters: Json = {}, client = main) =>
   client.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
-const onRecord = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body
 
 describe(documentLine('limit: Exports'), () => {
   it('the call log: every column of every call, newest first', async () => {
@@ -171,7 +170,7 @@ describe(documentLine('limit: Exports'), () => {
 
   it('is logged with severity high before it is sent, with its filter and row count', async () => {
     const answer = await exported({ ...FEBRUARY, campaignId: the.roofing.campaignId, tz: 'Asia/Tokyo' })
-    const [entry] = (await onRecord()).data
+    const { newest: entry } = await exportsOnRecord(main)
     expect(entry).toMatchObject({
       kind: 'export',
       severity: 'high',
@@ -195,7 +194,7 @@ describe(documentLine('limit: Exports'), () => {
     const none = await exported({ ...FEBRUARY, tagKey: 'k'.repeat(64), tagValue: 'v'.repeat(512) })
     expect(none.status, none.text).toBe(200)
     expect(cellsOf(none.text)).toHaveLength(1)
-    expect((await onRecord()).data[0].changes).toContainEqual({ field: 'rows', before: null, after: 0 })
+    expect((await exportsOnRecord(main)).newest.changes).toContainEqual({ field: 'rows', before: null, after: 0 })
   })
 
   it.each<readonly [string, Json, (world: World) => Json, number]>([
@@ -244,19 +243,19 @@ describe(documentLine('limit: Exports'), () => {
     ['minTalk above maxTalk', { minTalk: 2, maxTalk: 1 }, 'bad_request', ['minTalk']],
     ['a caller under 4 digits', { caller: '123' }, 'bad_request', ['caller']],
   ])('refuses %s, and logs nothing', async (_name, parameters, code, fields) => {
-    const before = (await onRecord()).total
+    const before = (await exportsOnRecord(main)).total
     const { status, body } = await exported(parameters)
     expect([status, body.error.code, Object.keys(body.error.details)]).toEqual([400, code, fields])
-    expect((await onRecord()).total).toBe(before)
+    expect((await exportsOnRecord(main)).total).toBe(before)
   })
 
   it('needs `calls:read`, has no HEAD, and contains no calls of other workspaces', async () => {
-    const before = (await onRecord()).total
+    const before = (await exportsOnRecord(main)).total
     const path = '/api/v1/calls/export.csv'
     const refused = await main.rest(path, { headers: { authorization: `Bearer ${the.stranger}` } })
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
     expect((await main.rest(path, { method: 'HEAD' })).status).toBe(405)
-    expect((await onRecord()).total).toBe(before)
+    expect((await exportsOnRecord(main)).total).toBe(before)
     expect(cellsOf((await exported(FEBRUARY, createTenantClient(server, the.other))).text)).toHaveLength(1)
   })
 })

@@ -11,7 +11,7 @@ import { documentLine } from '../../support/e2e/document-1.ts'
 import { type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
 import { inViews, ownReadModels, storeDocuments } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
-import { answerScript, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
+import { answerScript, exportsOnRecord, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { wholeCheckpoint } from '../../support/memory/ownership.ts'
 
@@ -113,10 +113,8 @@ const refsOf = (text: string) =>
 const refs = (first: number, last: number) =>
   Array.from({ length: last - first }, (_, n) => `CA-${String(last - 1 - n).padStart(10, '0')}`)
 const at = (n: number) => new Date(Date.parse(PAST.from) + (n / PAST.together) * PAST.everyMs).toISOString()
-const onRecord = async () => {
-  const { body } = await main.console('/api/tracking/activity?kind=export&pageSize=1')
-  return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
-}
+const rowsOnRecord = async () =>
+  (await exportsOnRecord(main)).newest.changes.find(({ field }: Json) => field === 'rows').after
 
 it(`a call whose end the carrier never reported is ended by the platform after ${CALL.stuckSeconds / 3_600} hours`, async () => {
   const { call, story } = await main.readCallAfter('ended', lost)
@@ -142,7 +140,7 @@ describe('a file of the call log', () => {
       .slice(1, -1)
       .map((line) => line.split(',')[1] ?? '')
     expect(starts).toEqual(starts.toSorted().toReversed())
-    expect(await onRecord()).toBe(calls)
+    expect(await rowsOnRecord()).toBe(calls)
   })
 
   const past = pastIn(setup)
@@ -153,7 +151,7 @@ describe('a file of the call log', () => {
       expect(found).toHaveLength(EXPORT.calls)
       expect(new Set(found).size).toBe(EXPORT.calls)
       expect(found.toSorted()).toEqual(refs(past - EXPORT.calls, past).toSorted())
-      expect(await onRecord()).toBe(EXPORT.calls)
+      expect(await rowsOnRecord()).toBe(EXPORT.calls)
       expect(
         (await main.rest(`/api/v1/calls${queryString({ from: PAST.from, to: PAST.to, pageSize: 1 })}`)).body.total,
       ).toBe(past)
@@ -182,9 +180,8 @@ it('a client that disconnects during an export leaves the platform running and w
 
 it('a platform killed in the middle of a file has the export on record, and the next file is whole', async () => {
   const parameters = { from: PAST.from, to: PAST.to }
-  const exports = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body.total
   const whole = await exported(parameters)
-  const before = await exports()
+  const { total } = await exportsOnRecord(main)
   const response = await fetch(`${server.baseUrl}/api/v1/calls/export.csv${queryString(parameters)}`, {
     headers: { authorization: `Bearer ${the.main.key}` },
   })
@@ -196,7 +193,7 @@ it('a platform killed in the middle of a file has the export on record, and the 
   }
   await expect(rest()).rejects.toThrow()
   await server.restart()
-  await waitUntil('The export is on record', async () => (await exports()) === before + 1)
+  await waitUntil('The export is on record', async () => (await exportsOnRecord(main)).total === total + 1)
   expect((await exported(parameters)).text === whole.text).toBe(true)
 })
 

@@ -3,6 +3,7 @@ import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { type CallLogWorld, createCallLogWorld, FEBRUARY, playLoggedCalls } from '../../support/e2e/call-log-world.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
+import { exportsOnRecord } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { createSeededRandom } from '../../support/memory/random.ts'
 
@@ -321,8 +322,7 @@ describe('the file of a report', () => {
 
   it('is in the activity log before its first byte, with what was asked for', async () => {
     await download({ groupBy: 'day', limit: 7 })
-    const { body } = await main.console('/api/tracking/activity?kind=export')
-    expect(body.data[0]).toMatchObject({
+    expect((await exportsOnRecord(main)).newest).toMatchObject({
       action: 'exported',
       severity: 'medium',
       entity: { kind: 'export', name: 'a report on calls' },
@@ -331,11 +331,10 @@ describe('the file of a report', () => {
   })
 
   it('is refused as the report is, and then not logged', async () => {
-    const logged = async () => (await main.console('/api/tracking/activity?kind=export')).body.total
-    const before = await logged()
+    const { total } = await exportsOnRecord(main)
     const { status, body } = await download({ groupBy: 'day,day' })
     expect([status, body.error?.code]).toEqual([400, 'bad_request'])
-    expect(await logged()).toBe(before)
+    expect((await exportsOnRecord(main)).total).toBe(total)
   })
 
   it('is for keys with the scope of reports, and for the console', async () => {

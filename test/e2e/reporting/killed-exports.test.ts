@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -11,6 +11,7 @@ import { queryString } from '../../support/e2e/api-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { inViews, ownReadModels, storeDocuments } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
+import { exportsOnRecord } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 /** Calls of a year, in a segment and its net rows for each month. */
@@ -44,11 +45,9 @@ beforeAll(async () => {
 const folder = () => join(server.dataDir, 'columns', folderOf(collectionOf(bookRows), the.main.workspaceId))
 const files = () => (existsSync(folder()) ? readdirSync(folder()).toSorted() : [])
 const segments = () => files().filter((name) => name !== MANIFEST)
+const segmentPaths = () => segments().map((name) => join(folder(), name))
+const halve = (path: string) => truncateSync(path, statSync(path).size >> 1)
 const begun = () => fetch(`${server.baseUrl}${PATH}`, { headers: { authorization: `Bearer ${the.main.key}` } })
-
-/** Exports on record. */
-const onRecord = async (): Promise<number> =>
-  (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body.total
 
 async function download(): Promise<string> {
   const { status, text } = await main.rest(PATH)
@@ -64,14 +63,14 @@ async function downloadWhole() {
   return { text, segments: segments() }
 }
 
-it('killed at any moment while it writes the segments of a report, it has the export on record and believes none of them', async () => {
+it('killed while it writes the segments of a report, it has the export on record and believes none of them', async () => {
   const whole = await downloadWhole()
   expect(whole.segments.length).toBeGreaterThan(Math.max(...KILLED_AT))
   let interrupted = 0
   for (const count of KILLED_AT) {
     rmSync(folder(), { recursive: true })
     await server.restart()
-    const before = await onRecord()
+    const { total } = await exportsOnRecord(main)
     const ended = begun()
       .then((response) => response.text())
       .catch(() => null)
@@ -82,9 +81,9 @@ it('killed at any moment while it writes the segments of a report, it has the ex
     await server.kill()
     expect([null, whole.text]).toContain(await ended)
     // What a process that died has left, and what a disk may make of it.
-    for (const name of segments()) truncateSync(join(folder(), name), readFileSync(join(folder(), name)).length >> 1)
+    for (const path of segmentPaths()) halve(path)
     await server.restart()
-    await waitUntil('The export is on record', async () => (await onRecord()) === before + 1)
+    await waitUntil('The export is on record', async () => (await exportsOnRecord(main)).total === total + 1)
     expect(await download()).toBe(whole.text)
     expect(segments()).toEqual(whole.segments)
   }
@@ -93,7 +92,7 @@ it('killed at any moment while it writes the segments of a report, it has the ex
 
 it('killed as the bytes of a report flow, it has the export on record, and the next one is the same', async () => {
   const whole = await downloadWhole()
-  const before = await onRecord()
+  const { total } = await exportsOnRecord(main)
   const response = await begun()
   const reader = response.body?.getReader()
   const first = await reader?.read()
@@ -101,23 +100,17 @@ it('killed as the bytes of a report flow, it has the export on record, and the n
   await reader?.cancel()
   expect(whole.text.startsWith(new TextDecoder().decode(first?.value))).toBe(true)
   await server.restart()
-  await waitUntil('The export is on record', async () => (await onRecord()) === before + 1)
+  await waitUntil('The export is on record', async () => (await exportsOnRecord(main)).total === total + 1)
   expect(await download()).toBe(whole.text)
 })
 
-it.each<readonly [string, (bytes: Uint8Array) => Uint8Array | null]>([
-  ['are halved', (bytes) => bytes.subarray(0, bytes.length >> 1)],
-  ['are lost', () => null],
-])('segments that the manifest names and that %s after a kill are made anew', async (_what, damage) => {
+it.each<readonly [string, (path: string) => void]>([
+  ['are truncated', halve],
+  ['are missing', rmSync],
+])('segments that the manifest names but that %s after a kill are rebuilt', async (_what, damage) => {
   const whole = await downloadWhole()
   await server.kill()
-  for (const [place, name] of whole.segments.entries()) {
-    if (place % 3 !== 0) continue
-    const path = join(folder(), name)
-    const bytes = damage(new Uint8Array(readFileSync(path)))
-    if (bytes) writeFileSync(path, bytes)
-    else rmSync(path)
-  }
+  for (const [place, path] of segmentPaths().entries()) if (place % 3 === 0) damage(path)
   await server.restart()
   expect(await download()).toBe(whole.text)
   expect(segments()).toEqual(whole.segments)

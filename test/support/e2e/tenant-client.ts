@@ -75,6 +75,14 @@ export async function setBidHeaders({ console }: TenantClient, targetId: string,
   expect(answer.status, answer.text).toBe(200)
 }
 
+/** The exports in the activity log: their number, and the newest. */
+export async function exportsOnRecord({
+  console,
+}: Pick<TenantClient, 'console'>): Promise<{ readonly total: number; readonly newest: Json }> {
+  const { total, data } = (await console('/api/tracking/activity?kind=export&pageSize=1')).body
+  return { total, newest: data[0] }
+}
+
 /** The steps of a story by name. */
 export function stepsOf(story: Json): readonly string[] {
   return story.steps.map(({ step }: Json) => step)
