@@ -203,13 +203,21 @@ function createPlayer(app: SeedPlatform, simulator: Simulator, workspaceId: stri
   }
 }
 
-/** Plays the week of calls. */
+/** Plays the week of calls, one day after the other, since caps end with the day; its campaigns side by side. */
 async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap<CampaignKey, string>): Promise<void> {
   const play = ({ campaign, ...seeded }: SeedCall & { readonly at: string }, n: number, line = 0) =>
     playOnce(`${n}#${line}`, { ...seeded, to: dial.get(campaign) ?? '', mode: 'instant' })
-  for (const [n, one] of seedCalls(app.clock.now()).entries()) {
-    // Two simultaneous calls, so that the second finds the single line in use.
-    await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
+  const calls = seedCalls(app.clock.now()).map((one, n) => ({ one, n }))
+  for (const day of Map.groupBy(calls, ({ one }) => one.at.slice(0, 10)).values()) {
+    const campaigns = Map.groupBy(day, ({ one }) => one.campaign)
+    await Promise.all(
+      [...campaigns].map(async ([campaign, inTurn]) => {
+        for (const { one, n } of inTurn) {
+          // Two simultaneous calls, so that the second finds the single line in use.
+          await Promise.all(campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
+        }
+      }),
+    )
   }
 }
 
