@@ -44,8 +44,7 @@ const recordedMs = ({ at }: Meta): number => Date.parse(at)
 const settled = (doc: CallBooks, { data, meta }: { readonly data: SettledBooks; readonly meta: Meta }): CallBooks => {
   const { converted, source, revenueCents, payoutCents } = data
   const outcome = outcomeAfterBooks(doc.outcome, converted)
-  const after = { ...doc, outcome, conversionSource: source, revenueCents, payoutCents }
-  return withChange(doc, after, recordedMs(meta))
+  return withChange(doc, { outcome, conversionSource: source, revenueCents, payoutCents }, recordedMs(meta))
 }
 
 /**
@@ -109,15 +108,15 @@ export const bookRows = defineProjection({
       const { status, outcome, target, buyer, talkSeconds } = data
       const lost = lostAtEnd(outcome, doc.lost, doc.dials)
       const ended = { status, outcome, target, buyer, talkSeconds, dials: null, lost }
-      return withChange(doc, { ...doc, ...ended }, recordedMs(meta))
+      return withChange(doc, ended, recordedMs(meta))
     },
     CallSettled: settled,
     BooksChanged: settled,
     CallTagged(doc, { data: { changes }, meta }) {
       return withTags(doc, changeStoredTags(doc.tags.at(-1)?.[1] ?? {}, changes), recordedMs(meta))
     },
-    UsageCharged: (doc, { data: { usageCents }, meta }) => withChange(doc, { ...doc, usageCents }, recordedMs(meta)),
-    RecordingSaved: (doc, { meta }) => withChange(doc, { ...doc, hasRecording: true }, recordedMs(meta)),
+    UsageCharged: (doc, { data: { usageCents }, meta }) => withChange(doc, { usageCents }, recordedMs(meta)),
+    RecordingSaved: (doc, { meta }) => withChange(doc, { hasRecording: true }, recordedMs(meta)),
   },
 })
 

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { type CounterKind, counterKey, type EventCounts } from '../../src/domain/routing/counters.ts'
+import {
+  type CounterChange,
+  type CounterKind,
+  counterKey,
+  type EventCounts,
+} from '../../src/domain/routing/counters.ts'
 import { countsOf, type LedgerEvent } from '../../src/domain/routing/counts.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { isRetained, windowsOf } from '../../src/domain/shared/windows.ts'
@@ -36,33 +41,21 @@ function addCount(counts: WindowCounts, window: string, by: number, now: string)
   return Object.fromEntries([...Object.entries(counts).filter(([each]) => isRetained(each, now)), [window, by]])
 }
 
-function addCalls(doc: Doc, by: number, at: string, now: string): Doc {
-  const { hour, day, month } = windowsOf(at)
-  return {
-    ...doc,
-    hours: addCount(doc.hours, hour, by, now),
-    days: addCount(doc.days, day, by, now),
-    months: addCount(doc.months, month, by, now),
-    total: doc.total + by,
+type Draft = { -readonly [Field in keyof Doc]: Doc[Field] }
+
+/** Applies what an event counts; held slots that do not count yet are left out. Cents of a lane are payout, others revenue. */
+function applyChange(draft: Draft, { live, counted, slotsAt, cents, centsAt }: CounterChange, now: string): void {
+  if (live !== 0) draft.liveCalls = Math.max(0, draft.liveCalls + live)
+  if (cents !== null) {
+    const days = draft.kind === 'lane' ? 'payoutDays' : 'revenueDays'
+    draft[days] = addCount(draft[days], windowsOf(centsAt).day, cents, now)
   }
-}
-
-/** Cents of a lane are payout, those of targets and buyers revenue. */
-function addCents(doc: Doc, cents: number, at: string, now: string): Doc {
-  const { day } = windowsOf(at)
-  return doc.kind === 'lane'
-    ? { ...doc, payoutDays: addCount(doc.payoutDays, day, cents, now) }
-    : { ...doc, revenueDays: addCount(doc.revenueDays, day, cents, now) }
-}
-
-/** A document after the counts of an event; held slots that do not count yet are left out. */
-function applyCounts(doc: Doc, event: LedgerEvent, now: string): Doc {
-  const change = countsOf(event)?.[doc.kind]
-  if (!change) return doc
-  const { live, counted, slotsAt, cents, centsAt } = change
-  const inProgress = live === 0 ? doc : { ...doc, liveCalls: Math.max(0, doc.liveCalls + live) }
-  const booked = cents === null ? inProgress : addCents(inProgress, cents, centsAt, now)
-  return counted === 0 ? booked : addCalls(booked, counted, slotsAt, now)
+  if (counted === 0) return
+  const { hour, day, month } = windowsOf(slotsAt)
+  draft.hours = addCount(draft.hours, hour, counted, now)
+  draft.days = addCount(draft.days, day, counted, now)
+  draft.months = addCount(draft.months, month, counted, now)
+  draft.total += counted
 }
 
 const KINDS: readonly CounterKind[] = ['target', 'buyer', 'lane', 'campaign']
@@ -111,14 +104,29 @@ const events = {
 }
 type Event = RecordedOf<typeof events>
 
-/** Whether an event counts on a document: it may touch it by a request to its bidder alone. */
-const isCounted = (event: Event, id: string) => keysOf(countsOf(event)).includes(id)
+/** What the latest event counts: each of its documents asks for it. */
+let latest: { readonly event: LedgerEvent | null; readonly counts: EventCounts | null } = { event: null, counts: null }
+
+function countsOnce(event: LedgerEvent): EventCounts | null {
+  if (latest.event !== event) latest = { event, counts: countsOf(event) }
+  return latest.counts
+}
+
+/** What an event counts on a document: it may touch it by a request to its bidder alone. */
+function changeOf(event: Event, kind: CounterKind, id: string): CounterChange | null {
+  const counts = countsOnce(event)
+  const isCounted = bidsIn(event).length === 0 || keysOf(counts).includes(id)
+  return isCounted ? (counts?.[kind] ?? null) : null
+}
 
 function update(doc: Doc, event: Event, id: string): Doc {
   const targetId = doc.kind === 'target' ? id.slice(counterKey('target', '').length) : null
-  const isDial = bidsIn(event).length === 0 || isCounted(event, id)
-  const after = { ...doc, health: healthAfter(doc.health, targetId, event) }
-  return isDial ? applyCounts(after, event, event.meta.at) : after
+  const health = healthAfter(doc.health, targetId, event)
+  const change = changeOf(event, doc.kind, id)
+  if (!change && health === doc.health) return doc
+  const draft: Draft = { ...doc, health }
+  if (change) applyChange(draft, change, event.meta.at)
+  return draft
 }
 
 function create(event: Event, id: string): Doc | null {
@@ -131,7 +139,7 @@ function documentsOf(event: Event): readonly string[] {
   const counted =
     event.type === 'TargetFailureCounted' || event.type === 'TargetCapsReset'
       ? [counterKey('target', event.data.targetId)]
-      : keysOf(countsOf(event))
+      : keysOf(countsOnce(event))
   return [...new Set([...counted, ...bidsIn(event).map(({ target }) => counterKey('target', target.id))])]
 }
 

@@ -74,8 +74,7 @@ export function generatedBooks(n: number, calls: number): CallBooks {
     usageCents: 0,
   }
   let books = begun
-  for (const [ms, change] of changesOf(n, startedMs + talkSeconds * 1_000))
-    books = withChange(books, { ...books, ...change }, ms)
+  for (const [ms, change] of changesOf(n, startedMs + talkSeconds * 1_000)) books = withChange(books, change, ms)
   return books
 }
 

@@ -121,15 +121,16 @@ export function rowsOfChange(before: Booked | null, after: Booked, recordedMs: n
 
 const textOf = (row: BookRow): string => JSON.stringify(ROW_FIELDS.map((field) => row[field]))
 
-function addRows(books: CallBooks, rows: readonly BookRow[]): CallBooks {
-  if (rows.length === 0) return books
-  return { ...books, rows: [...(books.rows === '' ? [] : [books.rows]), ...rows.map(textOf)].join(',') }
-}
+/** Rows as they are stored, with more behind them. */
+const rowsWith = (rows: string, more: readonly BookRow[]): string =>
+  more.reduce((text, row) => (text === '' ? textOf(row) : `${text},${textOf(row)}`), rows)
 
-/** A call's books with what a change adds to its rows. A call that goes on (`live`) has none. */
-export function withChange(before: CallBooks, after: CallBooks, recordedMs: number): CallBooks {
+/** A call's books after a change of some fields, with what that adds to its rows. A call that goes on (`live`) has none. */
+export function withChange(books: CallBooks, changes: Partial<CallBooks>, recordedMs: number): CallBooks {
+  const after: { -readonly [Field in keyof CallBooks]: CallBooks[Field] } = { ...books, ...changes }
   if (after.outcome === 'live') return after
-  return addRows(after, rowsOfChange(before.outcome === 'live' ? null : before, after, recordedMs))
+  after.rows = rowsWith(books.rows, rowsOfChange(books.outcome === 'live' ? null : books, after, recordedMs))
+  return after
 }
 
 const isFull = ({ rows }: CallBooks): boolean => rows.split('[').length > REPORT.rowsPerCall / 2
@@ -145,7 +146,7 @@ export function withTags(books: CallBooks, tags: Readonly<Record<string, string>
     tags: [...books.tags, tagsSince.parse([recordedMs, tags])].slice(-REPORT.tagChanges),
   }
   const nothing = { recordedMs, calls: 0, revenueCents: 0, payoutCents: 0, usageCents: 0 }
-  return isFull(books) ? after : addRows(after, [{ ...pickBooked(books), ...nothing }])
+  return isFull(books) ? after : { ...after, rows: rowsWith(books.rows, [{ ...pickBooked(books), ...nothing }]) }
 }
 
 const storedRows = z.array(
