@@ -5,8 +5,8 @@ import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
-import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 /** Calls of a wave, at once. */
 const CALLS = 60
@@ -88,9 +88,7 @@ describe.each(storeSetups)('a workspace whose commands meet in two processes ove
     await wave()
 
     const log = await openLog(eventLogUrl)
-    const judge = async () => audit(await eventsOf(log, tenant.workspaceId), acknowledged, Date.now())
-    await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-    const { open, violations } = await judge()
+    const { open, violations } = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
     await log.close()
     expect(violations).toEqual([])
     expect(open, other.lastOutput()).toEqual([])

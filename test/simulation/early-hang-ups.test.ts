@@ -1,12 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
-import { waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
-import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CALLS = 200
 const SETTLE_MS = 30_000
@@ -30,9 +29,7 @@ test('calls whose callers hang up while they are being routed leave nothing open
   })
   const acknowledged = (await Promise.all(calls)).map(({ body }) => body.callId)
   const log = await openLog(eventLogUrl)
-  const judge = async () => audit(await eventsOf(log, tenant.workspaceId), acknowledged, Date.now())
-  await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-  const { violations, open } = await judge()
+  const { violations, open } = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
   await log.close()
   expect([violations, open]).toEqual([[], []])
   remove()

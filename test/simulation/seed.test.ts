@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
-import { startServer, waitUntil } from '../support/e2e/server.ts'
+import { startServer } from '../support/e2e/server.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { audit, eventsOf } from '../support/oracle/oracle.ts'
+import { auditOnceSettled } from '../support/faults/settled.ts'
 
 /** When (ms) the first starts are killed: while the workspace is created, and while its calls are played. */
 const CUTS_MS = [250, 1_500]
@@ -39,9 +39,7 @@ test('a first start that is killed repeatedly continues where it stopped', {
   }
   expect(new Set(numbers.map(({ e164 }) => e164)).size).toBe(numbers.length)
   const log = await openLog(eventLogUrl)
-  const judge = async () => audit(await eventsOf(log, agencyId), [], Date.now())
-  await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, 60_000).catch(() => undefined)
-  const { calls, violations, open } = await judge()
+  const { calls, violations, open } = await auditOnceSettled(log, agencyId, [], 60_000)
   expect(violations).toEqual([])
   expect(open).toEqual([])
   expect(calls).toBeGreaterThanOrEqual(SEED_CALLS)

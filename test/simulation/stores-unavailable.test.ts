@@ -6,8 +6,8 @@ import { createWorldIn } from '../support/e2e/world.ts'
 import { openDetachableStores } from '../support/faults/detachable-stores.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
-import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const BACK_MS = 30_000
 const SETTLE_MS = 90_000
@@ -25,10 +25,7 @@ function expectUnavailable({ status, body, headers }: ApiResponse): void {
 /** Audits the log once every acknowledged call is over. */
 async function expectNothingLost(eventLogUrl: string, workspaceId: string, acknowledged: readonly string[]) {
   const reader = await openLog(eventLogUrl)
-  const auditNow = async () => audit(await eventsOf(reader, workspaceId), acknowledged, Date.now())
-  const closed = async () => (await auditNow()).open.length === 0
-  await waitUntil('Nothing is open', closed, SETTLE_MS).catch(() => undefined)
-  const { open, violations } = await auditNow()
+  const { open, violations } = await auditOnceSettled(reader, workspaceId, acknowledged, SETTLE_MS)
   await reader.close()
   expect(violations).toEqual([])
   expect(open).toEqual([])

@@ -5,8 +5,8 @@ import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
-import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CALLS = 200
 const TRIES = 10
@@ -51,12 +51,8 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
 
     const log = await openLog(eventLogUrl)
     const acknowledged = answers.map(({ body }) => body.callId)
-    const judge = async () => {
-      const events = await eventsOf(log, tenant.workspaceId)
-      return { events, ...audit(events, acknowledged, Date.now()) }
-    }
-    await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-    const { events, open, violations, calls: known } = await judge()
+    const settled = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
+    const { events, open, violations, calls: known } = settled
     await log.close()
     expect(violations).toEqual([])
     expect(open, routers.map(({ lastOutput }) => lastOutput()).join('\n')).toEqual([])

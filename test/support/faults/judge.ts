@@ -10,6 +10,7 @@ import { partitionViolations } from '../oracle/partitions.ts'
 import type { FaultEnvironment } from './environment.ts'
 import type { Load } from './load.ts'
 import { catchUp, differences, readModelHashes } from './read-models.ts'
+import { auditOnceSettled } from './settled.ts'
 import type { FaultWorld } from './world.ts'
 
 const PAGE = 100
@@ -96,14 +97,13 @@ export async function judge(
 ): Promise<Verdict> {
   const { acknowledged, written, strange } = load
   const log = await openLog(eventLogUrl)
-  const look = async () => {
-    const events = await eventsOf(log, world.tenant.workspaceId)
-    return { events, ...audit(events, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now()) }
-  }
-  await waitUntil('Nothing is open', async () => (await look()).open.length === 0, settleMs).catch(() => undefined)
+  const { workspaceId } = world.tenant
+  const dueBy = untilCharged ? () => Number.POSITIVE_INFINITY : Date.now
+  const { dueMs } = await auditOnceSettled(log, workspaceId, acknowledged, settleMs, dueBy)
   const listed = await listedCalls(readUrl, world)
   await stop()
-  const { events, ...judged } = await look()
+  const events = await eventsOf(log, workspaceId)
+  const judged = audit(events, acknowledged, dueMs)
   await log.close()
   const violations = [
     ...judged.violations,
