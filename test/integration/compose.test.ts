@@ -1,42 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { parse } from 'yaml'
 import { z } from 'zod'
+import { wireOf } from '../../src/adapters/http/refusals.ts'
 import { roles } from '../../src/main/config.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-
-const texts = z.array(z.string()).default([])
-const service = z.looseObject({
-  image: z.string(),
-  build: z.string().optional(),
-  user: z.string().optional(),
-  read_only: z.boolean().optional(),
-  cap_drop: texts,
-  cap_add: texts,
-  security_opt: texts,
-  privileged: z.boolean().optional(),
-  tmpfs: texts,
-  volumes: texts,
-  ports: texts,
-  networks: texts,
-  network_mode: z.string().optional(),
-  environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
-})
-
-const source = read('docker-compose.yml')
-const compose = z
-  .object({
-    services: z.record(z.string(), service),
-    networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
-    volumes: z.record(z.string(), z.unknown()),
-  })
-  .parse(parse(source, { merge: true }))
+import { compose, composeSource, readProjectFile as read, composeService as serviceOf } from '../support/e2e/compose.ts'
+import { PROXY_RULES } from '../support/e2e/path-proxy.ts'
 
 const names = Object.keys(compose.services)
-const serviceOf = (name: string) => service.parse(compose.services[name])
 
 const DATABASES = ['eventstore', 'mongo']
 /** In the order of an upgrade. */
@@ -115,6 +84,10 @@ describe('networks', () => {
   })
 })
 
+it.each(PLATFORM)('%s is healthy when it is ready', (name) => {
+  expect(serviceOf(name).healthcheck?.test).toEqual(['CMD', 'node', '-e', expect.stringContaining('/readyz')])
+})
+
 describe('roles', () => {
   it.each(PLATFORM)('%s is a service of that role alone', (name) => {
     expect(serviceOf(name).environment.ROLES).toBe(name)
@@ -141,6 +114,22 @@ describe('the proxy', () => {
       ['@reads', 'query-api'],
       [undefined, 'command-api'],
     ])
+    expect(handled.map(([, , upstream]) => upstream)).toEqual(PROXY_RULES.map(({ service }) => service))
+  })
+
+  it('tries again while a process restarts, and then answers 503 with Retry-After, as the platform does', () => {
+    const tried = [...rules.matchAll(/lb_try_duration (\d)s/g)].map(([, seconds]) => Number(seconds))
+    expect(tried).toEqual(PROXY_RULES.map(({ tryMs }) => tryMs / 1_000))
+    const [, handler = ''] = rules.split('handle_errors')
+    expect(handler).toMatch(/\[502, 503, 504\]/)
+    expect(handler).toMatch(/header Retry-After \d+/)
+    const [, body = ''] = /respond `(.+)` 503/.exec(handler) ?? []
+    const { error } = JSON.parse(body.replaceAll('\\', ''))
+    expect(error).toEqual({
+      code: 'unavailable',
+      message: wireOf('unavailable').message,
+      requestId: expect.any(String),
+    })
   })
 
   it('waits for every API that it sends to', () => {
@@ -159,9 +148,9 @@ describe('MongoDB', () => {
     expect(environment.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGO_ROOT_PASSWORD:\?/)
   })
 
-  it.each(PLATFORM)('%s signs in as a user of the one database', (name) => {
+  it.each(PLATFORM)('%s signs in as a user of the one database, and waits for the journal', (name) => {
     const url = String(serviceOf(name).environment.READ_STORE_URL)
-    expect(url).toMatch(/^mongodb:\/\/ringledger:\$\{MONGO_PASSWORD:\?[^}]+\}@mongo:27017\/ringledger$/)
+    expect(url).toMatch(/^mongodb:\/\/ringledger:\$\{MONGO_PASSWORD:\?[^}]+\}@mongo:27017\/ringledger\?journal=true$/)
   })
 
   it('makes that user, which may read and write this database and no other', () => {
@@ -185,7 +174,7 @@ test('the image of the platform is built on a pinned one, and does not run as ro
 })
 
 test('.env.example names every variable that the services require', () => {
-  const required = [...source.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name)
+  const required = [...composeSource.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name)
   expect(required.length).toBeGreaterThan(0)
   for (const name of required) expect(read('.env.example')).toMatch(new RegExp(`^${name}=`, 'm'))
 })

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+const texts = z.array(z.string()).default([])
+const service = z.looseObject({
+  image: z.string(),
+  build: z.string().optional(),
+  user: z.string().optional(),
+  read_only: z.boolean().optional(),
+  cap_drop: texts,
+  cap_add: texts,
+  security_opt: texts,
+  privileged: z.boolean().optional(),
+  tmpfs: texts,
+  volumes: texts,
+  ports: texts,
+  networks: texts,
+  network_mode: z.string().optional(),
+  healthcheck: z.looseObject({ test: z.union([z.string(), z.array(z.string())]) }).optional(),
+  environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+})
+/** Reads a file of the project. */
+export const readProjectFile = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+export const composeSource = readProjectFile('docker-compose.yml')
+
+/** What `docker-compose.yml` says, its variables as they are written. */
+export const compose = z
+  .object({
+    services: z.record(z.string(), service),
+    networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
+    volumes: z.record(z.string(), z.unknown()),
+  })
+  .parse(parse(composeSource, { merge: true }))
+
+/** What a service is set up with. @throws ZodError for one that is not there */
+export const composeService = (name: string) => service.parse(compose.services[name])
+
+type Variables = Readonly<Record<string, string>>
+
+/** A text with its variables filled in as compose does: `${A}`, `${A:-default}`, `${A:?message}`. @throws Error with the message */
+function filledIn(text: string, variables: Variables): string {
+  return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind = '-', rest = '') => {
+    const value = variables[name] ?? ''
+    if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`)
+    return value === '' ? rest : value
+  })
+}
+
+/** The environment of the process in a service's container: that of the image, then that of the service, with an `.env` file filled in. */
+export function environmentOf(name: string, dotEnv: Variables): Variables {
+  const image = /^ENV (.+)$/m.exec(readProjectFile('Dockerfile'))?.[1] ?? ''
+  const ofImage = image.split(' ').map((pair) => pair.split('='))
+  const ofService = Object.entries(composeService(name).environment)
+  return Object.fromEntries([
+    ...ofImage,
+    ...ofService.map(([variable, text]) => [variable, filledIn(String(text), dotEnv)]),
+  ])
+}
