@@ -4,8 +4,8 @@ import { createApiClient } from '../support/e2e/api-client.ts'
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { auditUntilDone } from '../support/faults/last-audit.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 /** Calls of a wave, at once. */
@@ -88,7 +88,7 @@ describe.each(storeSetups)('a workspace whose commands meet in two processes ove
     await wave()
 
     const log = await openLog(eventLogUrl)
-    const { open, violations } = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
+    const { open, violations } = await auditUntilDone(log, tenant.workspaceId, acknowledged, SETTLE_MS)
     await log.close()
     expect(violations).toEqual([])
     expect(open, other.lastOutput()).toEqual([])

@@ -3,8 +3,8 @@ import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { auditUntilDone } from '../support/faults/last-audit.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 const CALLS = 200
@@ -29,7 +29,7 @@ test('calls whose callers hang up while they are being routed leave nothing open
   })
   const acknowledged = (await Promise.all(calls)).map(({ body }) => body.callId)
   const log = await openLog(eventLogUrl)
-  const { violations, open } = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
+  const { violations, open } = await auditUntilDone(log, tenant.workspaceId, acknowledged, SETTLE_MS)
   await log.close()
   expect([violations, open]).toEqual([[], []])
   remove()

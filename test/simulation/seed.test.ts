@@ -4,8 +4,8 @@ import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { startServer } from '../support/e2e/server.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { auditUntilDone } from '../support/faults/last-audit.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { auditOnceSettled } from '../support/faults/settled.ts'
 
 /** When (ms) the first starts are killed: while the workspace is created, and while its calls are played. */
 const CUTS_MS = [250, 1_500]
@@ -39,7 +39,7 @@ test('a first start that is killed repeatedly continues where it stopped', {
   }
   expect(new Set(numbers.map(({ e164 }) => e164)).size).toBe(numbers.length)
   const log = await openLog(eventLogUrl)
-  const { calls, violations, open } = await auditOnceSettled(log, agencyId, [], 60_000)
+  const { calls, violations, open } = await auditUntilDone(log, agencyId, [], 60_000)
   expect(violations).toEqual([])
   expect(open).toEqual([])
   expect(calls).toBeGreaterThanOrEqual(SEED_CALLS)

@@ -5,8 +5,8 @@ import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { openDetachableStores } from '../support/faults/detachable-stores.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { auditUntilDone } from '../support/faults/last-audit.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 const BACK_MS = 30_000
@@ -25,7 +25,7 @@ function expectUnavailable({ status, body, headers }: ApiResponse): void {
 /** Audits the log once every acknowledged call is over. */
 async function expectNothingLost(eventLogUrl: string, workspaceId: string, acknowledged: readonly string[]) {
   const reader = await openLog(eventLogUrl)
-  const { open, violations } = await auditOnceSettled(reader, workspaceId, acknowledged, SETTLE_MS)
+  const { open, violations } = await auditUntilDone(reader, workspaceId, acknowledged, SETTLE_MS)
   await reader.close()
   expect(violations).toEqual([])
   expect(open).toEqual([])

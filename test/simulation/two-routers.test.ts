@@ -4,8 +4,8 @@ import { createApiClient } from '../support/e2e/api-client.ts'
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { auditUntilDone } from '../support/faults/last-audit.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
-import { auditOnceSettled } from '../support/faults/settled.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 const CALLS = 200
@@ -51,8 +51,8 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
 
     const log = await openLog(eventLogUrl)
     const acknowledged = answers.map(({ body }) => body.callId)
-    const settled = await auditOnceSettled(log, tenant.workspaceId, acknowledged, SETTLE_MS)
-    const { events, open, violations, calls: known } = settled
+    const last = await auditUntilDone(log, tenant.workspaceId, acknowledged, SETTLE_MS)
+    const { events, open, violations, calls: known } = last
     await log.close()
     expect(violations).toEqual([])
     expect(open, routers.map(({ lastOutput }) => lastOutput()).join('\n')).toEqual([])

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { listenLocally } from './listen.ts'
 
 /** A service that requests are sent to, and how long (ms) a process of it that does not answer the connection is tried. */
@@ -61,7 +62,7 @@ export async function openPathProxy(
         return
       } catch (error) {
         if (!isRefused(error) || performance.now() > until) break
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+        await pause(PAUSE_MS)
       }
     }
     outgoing.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' })

@@ -8,9 +8,9 @@ import { ledgerMoneyViolations, usageViolations } from '../oracle/money.ts'
 import { type Audit, audit, eventsOf } from '../oracle/oracle.ts'
 import { partitionViolations } from '../oracle/partitions.ts'
 import type { FaultEnvironment } from './environment.ts'
+import { auditUntilDone } from './last-audit.ts'
 import type { Load } from './load.ts'
 import { catchUp, differences, readModelHashes } from './read-models.ts'
-import { auditOnceSettled } from './settled.ts'
 import type { FaultWorld } from './world.ts'
 
 const PAGE = 100
@@ -99,7 +99,7 @@ export async function judge(
   const log = await openLog(eventLogUrl)
   const { workspaceId } = world.tenant
   const dueBy = untilCharged ? () => Number.POSITIVE_INFINITY : Date.now
-  const { dueMs } = await auditOnceSettled(log, workspaceId, acknowledged, settleMs, dueBy)
+  const { dueMs } = await auditUntilDone(log, workspaceId, acknowledged, settleMs, dueBy)
   const listed = await listedCalls(readUrl, world)
   await stop()
   const events = await eventsOf(log, workspaceId)
