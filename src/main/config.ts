@@ -56,8 +56,14 @@ const shardCount = z.coerce
 /** A host name, or an address without brackets. */
 const HOST_NAME = /^[\w.:-]{1,253}$/
 
+/** Values of `NODE_ENV`: all but `production` run a trial, as without one. */
+const MODES = ['production', 'development', 'test'] as const
+
 const environment = z.object({
-  NODE_ENV: z.string().optional(),
+  NODE_ENV: z.preprocess(
+    emptyIsUnset,
+    z.enum(MODES, { error: `it must be ${MODES.join(', ')}, or empty for a trial` }).optional(),
+  ),
   PORT: z.preprocess(emptyIsUnset, z.coerce.number().int().min(0).max(65_535).default(8080)),
   HOST: z.preprocess(emptyIsUnset, z.string().default('127.0.0.1')),
   PEER_HOST: z.preprocess(emptyIsUnset, z.string().regex(HOST_NAME, 'it must be a host name or an address').optional()),

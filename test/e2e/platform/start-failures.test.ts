@@ -78,6 +78,7 @@ test.each([
   ],
   ['a short operator token', { OPERATOR_TOKEN: 'x'.repeat(31) }, /OPERATOR_TOKEN is invalid: .*at least 32 characters/],
   ['a short metrics token', { METRICS_TOKEN: 'short' }, /METRICS_TOKEN is invalid: .*at least 32 characters/],
+  ['a NODE_ENV that is no mode', { NODE_ENV: 'prod' }, /NODE_ENV is invalid: it must be production, development, test/],
   ['production without a master key', { NODE_ENV: 'production', CARRIER_URL: 'simulator:' }, /MASTER_KEY/],
   [
     'production without a carrier',

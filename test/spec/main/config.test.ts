@@ -14,6 +14,17 @@ test.each(['OPERATOR_TOKEN', 'METRICS_TOKEN'])('%s has at least 32 characters', 
   expect(() => read({ [name]: 'x'.repeat(32) })).not.toThrow()
 })
 
+test.each(['', 'development', 'test'])('NODE_ENV=%s is a trial', (NODE_ENV) => {
+  expect(read({ NODE_ENV }).production).toBe(false)
+})
+
+test.each(['prod', 'Production', 'staging'])('NODE_ENV=%s is refused in one sentence', (NODE_ENV) => {
+  expect(() => read({ NODE_ENV })).toThrow(ConfigurationError)
+  expect(() => read({ NODE_ENV })).toThrow(
+    'NODE_ENV is invalid: it must be production, development, test, or empty for a trial.',
+  )
+})
+
 test.each([
   ['is taken from others where it is empty', [], '700'],
   ['is taken from others where it holds the files of the platform', ['events.db', 'notes.txt'], '700'],
