@@ -75,16 +75,20 @@ function addressOf({ publicUrl, host }: Config, port: number): string {
 
 /**
  * Opens a process from its configuration: core (stores, read side, writer) → effects and carrier → workers → routes →
- * server, each for the roles that the process has. `unprepared` lists what still keeps it from being ready.
+ * server, each for the roles that the process has. `unprepared` lists what still keeps it from being ready; `onDeath` is called
+ * with one sentence when a thread has died, without which the process is of no use.
  */
 export async function openApp(
   config: Config,
   logger: Logger,
-  unprepared: () => readonly string[] = () => [],
+  {
+    unprepared = () => [],
+    onDeath = () => undefined,
+  }: { readonly unprepared?: () => readonly string[]; readonly onDeath?: (sentence: string) => void } = {},
 ): Promise<App> {
   limitHeapGrowth()
   let address = addressOf(config, config.port)
-  const core = await openCore(config, logger)
+  const core = await openCore(config, logger, onDeath)
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
   const egress = withOwnSandbox(
     openEgress({ allowed: config.egressAllowed, clock }),

@@ -32,8 +32,11 @@ function ownerOf({ port }: Pick<Config, 'port'>): string {
 /** The stores of a process, and what reads and writes them. */
 export type Core = Awaited<ReturnType<typeof openCore>>
 
-/** Opens the stores that the configuration names, the threads that read, and the writer. */
-export async function openCore(config: Config, logger: Logger) {
+/**
+ * Opens the stores that the configuration names, the threads that read, and the writer. `onDeath` is called with one sentence when
+ * one of the threads has died: the process is of no use from then on.
+ */
+export async function openCore(config: Config, logger: Logger, onDeath: (sentence: string) => void) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
   const { log, newestOf, add: onAppended } = withNewestAppends(await openLog(eventLogUrl))
   const root = await openRoot(log, masterKeys, { clock, random })
@@ -53,10 +56,11 @@ export async function openCore(config: Config, logger: Logger) {
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),
-    onDeath(error) {
-      logger.fatal({ error: error.message }, 'a thread of the read side has ended')
+    onDeath({ message }) {
+      logger.fatal({ error: message }, 'a thread of the read side has ended')
       // Others take over what that thread did.
       void presence.leave()
+      onDeath(message)
     },
   })
   const { views, lookUp: read } = readSide

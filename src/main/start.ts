@@ -32,7 +32,23 @@ function fail(error: unknown): void {
   process.exitCode = 1
 }
 
-/** Starts a process of the platform by its environment. What stops it from starting is told in one sentence, with exit code 1. */
+/** Exit code of a process of which a thread has died: an internal fault, as `sysexits.h` has it. */
+const DIED = 70
+/** How long such a process takes (ms) to finish what it still can. */
+const END_MS = 5_000
+
+/** Ends the process: whoever supervises it starts another. */
+function end(sentence: string, app: App | null): void {
+  process.stderr.write(`Ringledger ends: ${sentence.split('\n', 1)[0]}\n`)
+  clock.schedule(clock.now() + END_MS, () => process.exit(DIED))
+  const closed = app?.close().catch(() => undefined) ?? Promise.resolve()
+  void closed.then(() => process.exit(DIED))
+}
+
+/**
+ * Starts a process of the platform by its environment. What stops it from starting is told in one sentence, with exit code 1; what
+ * ends it later, in one sentence with exit code 70.
+ */
 export async function start(env: Readonly<Record<string, string | undefined>>): Promise<App | null> {
   // Whatever this process creates is its owner's alone, from the moment of its creation.
   process.umask(0o077)
@@ -43,7 +59,10 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
     const logger = openLogger({ level: config.logLevel })
     const warning = rolesWarning(config)
     if (warning !== null) logger.warn(warning)
-    app = await openApp(config, logger, () => (preparing ? ['The sandbox workspace is being prepared.'] : []))
+    app = await openApp(config, logger, {
+      unprepared: () => (preparing ? ['The sandbox workspace is being prepared.'] : []),
+      onDeath: (sentence) => end(sentence, app),
+    })
     const url = await app.listen()
     if (preparing) process.stdout.write(`${welcome(await seedSandbox({ ...app, clock, random }, config, url))}\n`)
     preparing = false

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { type Channel, connectRpc, type Handlers, type Remote } from '../../kernel/async/thread-rpc.ts'
+import { connectRpc, type Handlers, type Remote } from '../../kernel/async/thread-rpc.ts'
+import { channelOf } from '../../kernel/async/worker-channel.ts'
 import type { WorkerLifecycle, WorkerStart } from './worker.ts'
 
 /** A worker thread that owns one file. */
@@ -76,14 +77,5 @@ async function startThread<H extends WorkerLifecycle>(
   } catch (error) {
     await worker.terminate()
     throw error
-  }
-}
-
-/** A worker emits `exit` where a port emits `close`. */
-function channelOf(worker: Worker): Channel {
-  return {
-    postMessage: (message) => worker.postMessage(message),
-    on: (event: 'message' | 'close', listener: (message?: unknown) => void) =>
-      worker.on(event === 'close' ? 'exit' : event, listener),
   }
 }

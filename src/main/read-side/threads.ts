@@ -1,6 +1,8 @@
 import { MessageChannel, MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { z } from 'zod'
+import { errorMessage } from '../../kernel/async/errors.ts'
 import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/async/thread-rpc.ts'
+import { channelOf } from '../../kernel/async/worker-channel.ts'
 import { LogUnavailable } from '../../ports/event-log.ts'
 import { FilesUnavailable } from '../../ports/files.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
@@ -39,18 +41,22 @@ export interface Thread<H extends Handlers> {
   readonly close: () => Promise<void>
 }
 
+/** What people call the thread of a module: `query thread` for `query-thread.ts`. */
+const nameOf = (file: URL) => file.pathname.replace(/^.*\/|\.ts$/g, '').replaceAll('-', ' ')
+
 async function ready(worker: Worker, file: URL): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`${file.pathname.split('/').at(-1)} ended with ${code}.`)))
+    worker.once('exit', (code) => reject(new Error(`The ${nameOf(file)} ended with ${code}.`)))
   })
   worker.removeAllListeners('error')
   worker.removeAllListeners('exit')
 }
 
 /**
- * Starts a thread whose module calls `joinThread`, and serves the handlers `back` to it. Resolves when it is ready.
+ * Starts a thread whose module calls `joinThread`, and serves the handlers `back` to it. Resolves when it is ready. `onDeath` is
+ * called once when it ends though nobody has closed it, with one sentence; its calls reject with StoreUnavailable from then on.
  * @throws the error with which the thread failed to start
  */
 export async function startThread<H extends Handlers>(
@@ -64,11 +70,16 @@ export async function startThread<H extends Handlers>(
   serveRpc(port1, back)
   let closing = false
   await ready(worker, file)
-  worker.once('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))
-  worker.once('exit', () => {
-    if (!closing) onDeath(new Error('A thread ended.'))
+  let cause = ''
+  worker.once('error', (error) => {
+    cause = `: ${errorMessage(error)}`
   })
-  const calls = connectRpc<H & ThreadLifecycle>(worker, () => new StoreUnavailable('The read-side thread has ended.'), {
+  // `exit` follows `error`.
+  worker.once('exit', () => {
+    if (!closing) onDeath(new Error(`The ${nameOf(file)} has died${cause}`))
+  })
+  const ended = () => new StoreUnavailable(`The ${nameOf(file)} has ended.`)
+  const calls = connectRpc<H & ThreadLifecycle>(channelOf(worker), ended, {
     FilesUnavailable,
     LogUnavailable,
     StoreUnavailable,
