@@ -19,6 +19,7 @@ const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout
  */
 const before = [
   'access-matrix',
+  'first-processes',
   'first-start',
   'hostile-bodies',
   'openapi-requests',

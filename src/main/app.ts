@@ -51,6 +51,8 @@ export interface App {
   readonly desk: AuctionDesk
   readonly insertion: InsertionDesk
   readonly ops: OperationalStore
+  /** This process's name on its leases and claims. */
+  readonly owner: string
   /** The entries of offers and leases. */
   readonly entries: Entries
   readonly readSide: ReadSide
@@ -150,6 +152,7 @@ export async function openApp(
     desk,
     insertion,
     ops,
+    owner: core.owner,
     entries,
     readSide,
     simulator: carrier.simulator,

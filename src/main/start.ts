@@ -1,7 +1,8 @@
 import { openLogger } from '../adapters/http/logger.ts'
+import { claimSeed } from '../seed/claim-seed.ts'
 import { type Sandbox, seedSandbox } from '../seed/seed.ts'
 import { type App, openApp } from './app.ts'
-import { readConfig, rolesWarning } from './config.ts'
+import { type Config, isSingleProcess, readConfig, rolesWarning } from './config.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** What a person reads when the sandbox is up. */
@@ -30,6 +31,16 @@ function fail(error: unknown): void {
   const sentence = error instanceof Error ? error.message : String(error)
   process.stderr.write(`Ringledger cannot start: ${sentence}\n`)
   process.exitCode = 1
+}
+
+/** Prepares the sandbox, in one process at a time: the others find it there. */
+async function prepareSandbox(app: App, config: Config, url: string): Promise<Sandbox> {
+  const claim = isSingleProcess(config) ? null : await claimSeed({ ops: app.ops, owner: app.owner }, clock)
+  try {
+    return await seedSandbox({ ...app, clock, random }, config, url)
+  } finally {
+    await claim?.release()
+  }
 }
 
 /** Exit code of a process of which a thread has died: an internal fault, as `sysexits.h` has it. */
@@ -64,7 +75,7 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
       onDeath: (sentence) => end(sentence, app),
     })
     const url = await app.listen()
-    if (preparing) process.stdout.write(`${welcome(await seedSandbox({ ...app, clock, random }, config, url))}\n`)
+    if (preparing) process.stdout.write(`${welcome(await prepareSandbox(app, config, url))}\n`)
     preparing = false
     return app
   } catch (error) {

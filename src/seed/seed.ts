@@ -5,19 +5,16 @@ import { ulid } from 'ulid'
 import { v7 } from 'uuid'
 import type { z } from 'zod'
 import { sessions } from '../../projections/access/sessions.ts'
-import { users } from '../../projections/access/users.ts'
-import { workspaces } from '../../projections/access/workspaces.ts'
 import type { AuctionDesk } from '../api/auctions/hold-ping.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
-import { findSandbox, SANDBOX_OWNER } from '../api/sandbox-workspace.ts'
+import { SANDBOX_OWNER } from '../api/sandbox-workspace.ts'
 import { secretHash } from '../api/secret-hash.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
 import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
 import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
-import { isUnavailable } from '../kernel/async/errors.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { isRefusal } from '../kernel/refusal.ts'
@@ -42,8 +39,6 @@ import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
 
 /** Maximum events of the owner before the first sign-in, with a margin. */
 const FIRST_EVENTS = 10
-/** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
-const CATCH_UP_MS = 50_000
 /** Maximum wait (ms) until the session of `sandbox.json` can be used. */
 const SESSION_WAIT_MS = 5_000
 
@@ -129,31 +124,13 @@ function hasApiKey({ apiKeys }: WorkspaceState, secret: string): boolean {
   )
 }
 
-/** Id of the sandbox workspace, once what was written before has been read; null when there is none yet. */
-async function readSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
-  const head = await log.head()
-  await readSide.positions.waitFor([users.name, workspaces.name], head, CATCH_UP_MS)
-  return findSandbox(readSide.views)
-}
-
-/** Pause (ms) between two looks at a projection that is being built. */
-const BUILD_POLL_MS = 100
-
 /**
- * The same, once the projections can be read: those of a new version are built after an upgrade.
- * @throws StoreUnavailable when they cannot be read for long
+ * Id of the workspace for which the first start has registered the owner, whatever else of it is there; null when there is none yet.
+ * @throws LogUnavailable
  */
-async function existingSandbox(app: SeedPlatform): Promise<string | null> {
-  const { clock } = app
-  const end = clock.now() + CATCH_UP_MS
-  for (;;) {
-    try {
-      return await readSandbox(app)
-    } catch (error) {
-      if (!isUnavailable(error) || clock.now() > end) throw error
-    }
-    await new Promise<void>((resolve) => clock.schedule(clock.now() + BUILD_POLL_MS, resolve))
-  }
+async function registeredSandbox({ log }: SeedPlatform): Promise<string | null> {
+  const [registration] = await log.read(streamOf(user, userIdOf(SANDBOX_OWNER)), 0, 1)
+  return registration?.meta.workspaceId ?? null
 }
 
 /** Whether seeding was completed: its last step opens the owner's first session. */
@@ -228,7 +205,7 @@ async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
   const { writer, simulator, clock, random, secrets, ops, entries, desk } = app
-  const workspaceId = (await existingSandbox(app)) ?? random.uuid()
+  const workspaceId = (await registeredSandbox(app)) ?? random.uuid()
   // Derived, so that only their hashes need to be stored.
   const derivedFor = (purpose: string) => secrets.derive(`${purpose}\n${workspaceId}`)
   const idOf = (name: string) => seededId(workspaceId, name)

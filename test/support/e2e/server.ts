@@ -31,7 +31,7 @@ export interface StoreSetup {
  * Suites share one event log, and with it one sandbox workspace, whose secrets derive from this key. They also share the
  * read models of that log, so that no suite projects the whole log again.
  */
-const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
+export const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
 
 function realStores(): readonly StoreSetup[] {
   const [log, views] = [eventStoreUrl(), mongoUrl()]
