@@ -5,6 +5,7 @@ import { instant } from '../kernel/wire.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
+import { oldestUnfolded } from '../runtime/projections/oldest-unfolded.ts'
 import type { BuildProgress, ProjectionProgress } from '../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 import { noParams } from './no-params.ts'
@@ -57,9 +58,6 @@ export interface StatusPorts {
   readonly clock: Clock
 }
 
-/** Pages that are read for the oldest event of a projection. */
-const MAX_PAGES = 20
-
 /** The status of a projection in this process: that of the lane that has come least far, and any problem of another. */
 function statusOf(
   statuses: readonly ProjectionStatus[],
@@ -77,22 +75,10 @@ function statusOf(
   return { ...lowest, ownsAll, ...(worst && { state: worst.state, problem: worst.problem }), lagMs, events }
 }
 
-/** Age (ms) of the first event after a build's position that concerns its projection; null for none. @throws LogUnavailable */
-async function oldestUnfolded(
-  { log, clock, projections }: StatusPorts,
-  name: string,
-  { checkpoint, lowest: partitions }: BuildProgress,
-): Promise<number | null> {
-  const types = new Set(Object.keys(projections.find((one) => one.name === name)?.events ?? {}))
-  let after = checkpoint?.position ?? START
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = await log.readAll(after, 1, { types, partitions })
-    const [oldest] = page.events
-    if (oldest) return Math.max(0, clock.now() - Date.parse(oldest.meta.at))
-    if (page.end) return null
-    after = page.position
-  }
-  return null
+/** Age (ms) of the oldest event that the build that is read has not folded; null for none. @throws LogUnavailable */
+async function oldestMs(ports: StatusPorts, name: string, active: BuildProgress | null): Promise<number | null> {
+  const projection = ports.projections.find((one) => one.name === name)
+  return projection && active ? oldestUnfolded(ports, projection, active) : null
 }
 
 const buildRow = ({ version, active, checkpoint, lanes }: BuildProgress) => ({
@@ -124,7 +110,7 @@ export async function projectionRows(ports: StatusPorts): Promise<readonly Proje
         position,
         at,
         lagMs: status?.lagMs ?? (position >= head || at === null ? 0 : Math.max(0, clock.now() - Date.parse(at))),
-        oldestMs: position >= head || active === null ? null : await oldestUnfolded(ports, name, active),
+        oldestMs: position >= head ? null : await oldestMs(ports, name, active),
         events: status?.events ?? null,
         state: stateOf(status, building !== null || active === null),
         problem: status?.problem ?? null,

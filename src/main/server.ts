@@ -68,6 +68,7 @@ export function openServer(
     position: () => positions.lowestOf(projectionNames) ?? START,
     readiness: createReadiness({
       readSide,
+      projections,
       log,
       workers,
       parked,

@@ -8,7 +8,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { createCursors } from '../../src/main/cursors.ts'
-import { createReadiness, type ReadinessProblem } from '../../src/main/read-side/readiness.ts'
+import { createReadiness } from '../../src/main/read-side/readiness.ts'
+import type { ReadinessProblem } from '../../src/main/read-side/readiness-problem.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
@@ -16,6 +17,7 @@ import { NO_WORKERS } from '../../src/main/workers.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
+import { readProgress } from '../../src/runtime/projections/projection-progress.ts'
 import { type ProjectionRunner, runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
@@ -82,7 +84,9 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
 /** The answer of a server over these projections to `/readyz`. */
 async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   const positions = createCheckpointTracker(clock)
-  const readSide = { projections: async () => runner.status(), positions, views: store }
+  const owned = { leases: new Map(), isAlive: () => true, unownedMs: () => 0 }
+  const progress = () => readProgress(store, projections, owned)
+  const readSide = { projections: async () => runner.status(), positions, progress }
   const logged: ReadinessProblem[] = []
   const server = await openHttpServer({
     title: 'Ringledger',
@@ -93,6 +97,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
     position: () => 0,
     readiness: createReadiness({
       readSide,
+      projections,
       log: app.log,
       workers: NO_WORKERS,
       parked: async () => new Map(),

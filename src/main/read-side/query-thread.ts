@@ -12,12 +12,14 @@ import { openLocalFiles } from '../../adapters/files/local-files.ts'
 import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
 import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
+import { sleep } from '../../kernel/async/sleep.ts'
 import { ALL_PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { START } from '../../ports/event-log.ts'
 import { withColumns } from '../../runtime/columns/column-store.ts'
 import { createLookupReader, type LookupRead } from '../../runtime/lookups/lookup-reader.ts'
-import { POOLS, readLeases } from '../../runtime/ownership/leases.ts'
+import { POOLS, readLeases, type StoredLease } from '../../runtime/ownership/leases.ts'
+import { createOwnerWatch, WATCH_EVERY_MS } from '../../runtime/ownership/owner-watch.ts'
 import { readBeats } from '../../runtime/ownership/presence.ts'
 import { withActiveBuilds } from '../../runtime/projections/active-builds.ts'
 import { requestRebuild } from '../../runtime/projections/build-lifecycle.ts'
@@ -119,6 +121,23 @@ const runner = createQueryRunner({
 
 const lookUp = createLookupReader(store, projections)
 
+/** Whether the projections are folded, and by whom: in this thread alone, so that a process of every role knows. */
+const owners = createOwnerWatch()
+async function lookAtOwners(): Promise<ReadonlyMap<string, StoredLease>> {
+  const now = systemClock.now()
+  const [leases, beats] = await Promise.all([readLeases(ops, POOLS.projections, now), readBeats(ops, now)])
+  owners.look(leases, beats, systemClock.now())
+  return leases
+}
+async function watchOwners(): Promise<void> {
+  while (!stop.signal.aborted) {
+    // What cannot be read now is looked at next time.
+    await lookAtOwners().catch(() => undefined)
+    await sleep(systemClock, WATCH_EVERY_MS, stop.signal)
+  }
+}
+void watchOwners()
+
 async function keyOf(hash: string): Promise<Credential | null> {
   return (await readMany(views, credentials, [hash])).get(hash) ?? null
 }
@@ -190,9 +209,10 @@ const handlers = {
     lookUp(name, ids),
   callLines: withPrefetch((ask) => readCallsExport(views, ask)),
   async progress() {
+    const leases = await lookAtOwners()
     const now = systemClock.now()
-    const [leases, beats] = await Promise.all([readLeases(ops, POOLS.projections, now), readBeats(ops, now)])
-    return readProgress(store, projections, { leases, beats })
+    const unownedMs = (build: string) => owners.unownedMs(build, now)
+    return readProgress(store, projections, { leases, isAlive: owners.isAlive, unownedMs })
   },
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)

@@ -1,55 +1,34 @@
-import { errorMessage } from '../../kernel/async/errors.ts'
+import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Readiness } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { CheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
+import { lateBuilds } from '../../runtime/projections/oldest-unfolded.ts'
+import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { WatchedWriter } from '../../runtime/write/outdated-watch.ts'
 import type { SnapshotStatus } from '../../runtime/write/snapshot-builder.ts'
 import type { Workers } from '../workers.ts'
+import {
+  endedProjections,
+  haltedRebuilds,
+  LAG_MS,
+  lagProblems,
+  newerBuilds,
+  readBuilds,
+  unownedProblems,
+} from './fold-problems.ts'
 import type { ReadSide } from './read-side.ts'
-
-/** Projection lag that makes a process unready (ms). */
-const LAG_MS = 5_000
-/** Timeout of a store's probe (ms). */
-const PROBE_MS = 2_000
-
-/**
- * A problem of the process. `/readyz` returns the sentence; the cause may name hosts, records and positions of the log, so
- * it is for the process's own log alone. Null where the sentence says everything.
- */
-export interface ReadinessProblem {
-  readonly sentence: string
-  readonly cause: string | null
-}
+import { endedAt, plain, probe, type ReadinessProblem } from './readiness-problem.ts'
 
 /** Only another version of the code helps. */
 const OUTDATED = 'A newer version of the platform has written events that this process does not know.'
 
-/** A lane that has ended at such an event. */
-const endedAt = (what: string) => `${what} has met an event of a newer version of the platform.`
-
-const plain = (sentence: string): ReadinessProblem => ({ sentence, cause: null })
-
-async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly ReadinessProblem[]> {
-  return new Promise((resolve) => {
-    const cancel = clock.schedule(clock.now() + PROBE_MS, () => resolve([plain(`The ${name} does not answer.`)]))
-    ask().then(
-      () => {
-        cancel()
-        resolve([])
-      },
-      (error: unknown) => {
-        cancel()
-        resolve([{ sentence: `The ${name} is unavailable.`, cause: errorMessage(error) }])
-      },
-    )
-  })
-}
-
 /** Sources of the readiness of a process. */
 export interface ReadinessPorts {
-  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'views'>
-  readonly log: Pick<EventLog, 'head'>
+  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'progress'>
+  /** The projections that this process reads. */
+  readonly projections: readonly Pick<AnyProjection, 'name' | 'events'>[]
+  readonly log: Pick<EventLog, 'head' | 'readAll'>
   readonly workers: Pick<Workers, 'status'>
   /** Numbers of parked streams, by reaction. */
   readonly parked: () => Promise<ReadonlyMap<string, number>>
@@ -85,57 +64,65 @@ function parkedWarnings(parked: ReadonlyMap<string, number>): readonly string[] 
   )
 }
 
+/** The projections that are behind, with the age (ms) of the oldest event that each has not folded. @throws LogUnavailable */
+async function readLag(
+  { log, clock, projections }: Pick<ReadinessPorts, 'log' | 'clock' | 'projections'>,
+  progress: readonly ProjectionProgress[],
+): Promise<ReadonlyMap<string, number>> {
+  await log.head()
+  return lateBuilds({ log, clock }, readBuilds(projections, progress), LAG_MS)
+}
+
+/** Reactions that have ended in this process. */
+function endedReactions({ status }: Pick<Workers, 'status'>): readonly ReadinessProblem[] {
+  return status().flatMap(({ name, state, problem }) =>
+    state === 'outdated' ? [{ sentence: endedAt(`Reaction ${name}`), cause: problem }] : [],
+  )
+}
+
 /**
- * Readiness for `/readyz`: every store must respond, projections must run and keep up, reactions must run, and neither a
- * build nor a snapshot of this version may be missing.
+ * Readiness for `/readyz`, the same in every role: the stores must respond, every projection must be folded by somebody and keep
+ * up, reactions must run, and neither a build nor a snapshot of this version may be missing.
  */
-export function createReadiness({
-  readSide: { projections, positions, views },
-  log,
-  workers,
-  parked,
-  writer,
-  unprepared,
-  clock,
-  onChange,
-}: ReadinessPorts): () => Promise<Readiness> {
+export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
+  const { readSide, workers, parked, writer, unprepared, clock, onChange } = ports
   let reported = ''
   return async () => {
-    const [logProblems, storeProblems, statuses, waiting] = await Promise.all([
-      probe(clock, 'event log', () => log.head()),
-      probe(clock, 'read store', () => views.checkpoints()),
-      projections?.().catch(() => []) ?? [],
+    const [stored, statuses, waiting] = await Promise.all([
+      probe(clock, 'read store', readSide.progress),
+      readSide.projections?.().catch(() => []) ?? [],
       parked(),
     ])
-    const lagging = statuses.flatMap(({ name, state, problem, lagMs }) => {
-      if (state === 'halted') return [{ sentence: `Projection ${name} has halted.`, cause: problem }]
-      if (state === 'outdated') return [{ sentence: endedAt(`Projection ${name}`), cause: problem }]
-      // Another build is read meanwhile; without one, the projection is unreadable.
-      if (state === 'rebuilding') return []
-      return lagMs > LAG_MS ? [plain(`Projection ${name} is ${Math.round(lagMs / 1_000)} s behind.`)] : []
-    })
-    const ended = workers
-      .status()
-      .flatMap(({ name, state, problem }) =>
-        state === 'outdated' ? [{ sentence: endedAt(`Reaction ${name}`), cause: problem }] : [],
-      )
+    const progress = stored.answer ?? []
+    const lag = await probe(clock, 'event log', () => readLag(ports, progress))
     const met = writer.outdated()
     const outdated = met === null ? [] : [{ sentence: OUTDATED, cause: met }]
     const snapshots = writer.snapshotStatus()
-    const unready = [
+    const ended = endedProjections(statuses)
+    const found = [
+      ...lag.problems,
+      ...stored.problems,
+      ...lagProblems(lag.answer ?? new Map(), ended),
+      ...unownedProblems(progress),
+      ...ended.values(),
+      ...endedReactions(workers),
       ...outdated,
-      ...missingBuilds(positions),
+      ...missingBuilds(readSide.positions),
       ...missingSnapshots(snapshots),
       ...unprepared().map(plain),
     ]
-    const found = [...logProblems, ...storeProblems, ...lagging, ...ended, ...unready]
     // The lanes of one projection have the same problem.
     const problems = found.filter(({ sentence }, n) => found.findIndex((one) => one.sentence === sentence) === n)
     const causes = problems.flatMap(({ cause }) => cause ?? []).join('\n')
     if (causes !== reported) onChange(problems)
     reported = causes
     const sentences = problems.map(({ sentence }) => sentence)
-    const warnings = [...parkedWarnings(waiting), ...failedSnapshots(snapshots)]
+    const warnings = [
+      ...parkedWarnings(waiting),
+      ...failedSnapshots(snapshots),
+      ...haltedRebuilds(statuses),
+      ...newerBuilds(progress),
+    ]
     return { ready: problems.length === 0, problems: sentences, warnings }
   }
 }

@@ -22,9 +22,9 @@ export interface BuildProgress {
   readonly active: boolean
   /** Checkpoint where it has come least far; null before its first batch. */
   readonly checkpoint: Checkpoint | null
-  /** The range that has come least far. */
-  readonly lowest: PartitionRange
   readonly lanes: readonly BuildLane[]
+  /** For how long (ms) no living process has folded some of its partitions; infinite where none has been seen to. */
+  readonly unownedMs: number
 }
 
 /** How far a projection has read, from the store's checkpoints: any process can read it, whichever runs the projection. */
@@ -43,17 +43,19 @@ export interface ProjectionProgress {
 /** Who holds lanes: the leases, and which owners live. */
 export interface LaneHolders {
   readonly leases: ReadonlyMap<string, StoredLease>
-  readonly beats: ReadonlyMap<string, number>
+  readonly isAlive: (owner: string) => boolean
+  /** For how long (ms) some of a build's partitions have had no living owner. */
+  readonly unownedMs: (build: string) => number
 }
 
 /** The holder of the lease of a range: of the lane itself, or of one that has all of its partitions. */
-function holderOf({ leases, beats }: LaneHolders, build: string, { from, to }: PartitionRange): string | null {
+function holderOf({ leases, isAlive }: LaneHolders, build: string, { from, to }: PartitionRange): string | null {
   const held =
     leases.get(`${build}/${rangeText({ from, to })}`) ??
     [...leases.values()].find(({ lane }) => {
       return lane.group === build && lane.range.from <= from && lane.range.to >= to
     })
-  return held?.owner && beats.has(held.owner) ? instanceOf(held.owner) : null
+  return held?.owner && isAlive(held.owner) ? instanceOf(held.owner) : null
 }
 
 function buildProgress(
@@ -63,17 +65,16 @@ function buildProgress(
   holders: LaneHolders,
 ): BuildProgress {
   const { position, at } = lowestOf(coverage)
-  const [lowest] = coverage.filter((one) => one.position === position)
   return {
     version,
     active,
     checkpoint: position === START ? null : { position, at },
-    lowest: lowest?.range ?? { from: 0, to: 0 },
     lanes: coverage.map(({ range, position: reached }) => ({
       range,
       position: reached,
       holder: holderOf(holders, build, range),
     })),
+    unownedMs: holders.unownedMs(build),
   }
 }
 

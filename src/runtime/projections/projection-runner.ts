@@ -35,6 +35,8 @@ export interface ProjectionStatus {
   /** `outdated`: it met an event of a version that this process does not know. */
   readonly state: 'running' | 'standby' | 'halted' | 'outdated' | 'rebuilding'
   readonly problem: string | null
+  /** Whether the active build of its version is read meanwhile. */
+  readonly replaces: boolean
 }
 
 /** How far a lane of a build that is read has come, or of the first build of this version, which will be. */
@@ -112,7 +114,7 @@ function statusOf(
   now: number,
   loopProblem: string | null,
 ): ProjectionStatus {
-  const { projection, range, read, at, state, building } = lane
+  const { projection, range, read, at, state, building, replaces } = lane
   const isBehind = state !== 'contending' && (!isOwned(lane) || !logReader.isCaughtUp(read))
   const shown = isOwned(lane) ? 'running' : state === 'halted' || state === 'outdated' ? state : 'standby'
   return {
@@ -125,6 +127,7 @@ function statusOf(
     events: lane.events,
     state: building && shown === 'running' ? 'rebuilding' : shown,
     problem: lane.problem ?? loopProblem,
+    replaces,
   }
 }
 

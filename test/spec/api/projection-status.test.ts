@@ -9,7 +9,7 @@ import { createManualClock } from '../../support/memory/clock.ts'
 import { createMemoryLog } from '../../support/memory/event-log.ts'
 import { createMemoryReadStore } from '../../support/memory/read-store.ts'
 
-const nobody = { leases: new Map(), beats: new Map() }
+const nobody = { leases: new Map(), isAlive: () => false, unownedMs: () => Number.POSITIVE_INFINITY }
 const one: AnyProjection = tallyTotals
 const two: AnyProjection = { ...one, version: 2 }
 

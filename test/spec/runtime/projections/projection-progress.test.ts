@@ -6,7 +6,7 @@ import { openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { wholeCheckpoint } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
-const nobody = { leases: new Map(), beats: new Map() }
+const nobody = { leases: new Map(), isAlive: () => false, unownedMs: () => Number.POSITIVE_INFINITY }
 
 describe.each([true, false])('asking for a rebuild (batches atomic: %s)', (atomic) => {
   it('starts one build for concurrent requests, and returns which request started it', async () => {
