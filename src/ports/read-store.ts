@@ -103,6 +103,8 @@ export type DocumentWrite = {
   readonly collection: string
   readonly id: string
   readonly position: number
+  /** Whether the writer has found the document in the store. It only makes the write faster. */
+  readonly isStored?: boolean
 } & (DocumentPut | DocumentRemoval)
 
 interface DocumentPut {

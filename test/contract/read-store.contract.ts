@@ -183,6 +183,25 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       ])
     })
 
+    test('writes the same whatever the writer believes to be stored', async () => {
+      const collection = await createCollectionWith([
+        { id: 'newer', position: 21, doc: { n: 1 } },
+        { id: 'older', position: 19, doc: { n: 1 } },
+        { id: 'unseen', position: 19, doc: { n: 1 } },
+      ])
+      const found = ['gone', 'newer', 'older'].map((id) => ({ ...put(collection, id, { n: 2 }, 20), isStored: true }))
+      const unseen = ['fresh', 'unseen'].map((id) => ({ ...put(collection, id, { n: 2 }, 20), isStored: false }))
+      expect(await store.commit([...found, ...unseen], checkpointMove(collection, 1_000, 1_001))).toBe(true)
+      const stored = await store.find(collection, { filter: {} })
+      expect(stored.map(({ id, doc, position }) => [id, doc.n, position])).toEqual([
+        ['fresh', 2, 20],
+        ['gone', 2, 20],
+        ['newer', 1, 21],
+        ['older', 2, 20],
+        ['unseen', 2, 20],
+      ])
+    })
+
     test('changes nothing when a batch is repeated after a crash before its checkpoint', async () => {
       const collection = await createCollectionWith([{ id: 'kept', position: 5, doc: { n: 0 } }])
       const batch = [

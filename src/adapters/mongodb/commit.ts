@@ -11,27 +11,33 @@ export interface StoredCheckpoint extends Checkpoint {
 }
 
 /**
- * Writes documents, each only over one at a lower position. Positions are read first, so that a repeated batch writes nothing
- * and new documents are plain inserts. Each replacement still compares the position, since another runner may write in
- * between.
+ * Writes documents, each only over one at a lower position, so that a repeated batch writes nothing. What the writer has found in
+ * the store is replaced, anything else inserted; what turns out to be there, or to be gone, is written once more.
  */
 export async function writeDocuments(rows: Collection<Row>, writes: readonly DocumentWrite[]): Promise<void> {
-  const workspaces = [...new Set(writes.map(workspaceOfWrite))]
-  const ids = writes.map(({ id }) => id)
-  const found = rows.find({ w: { $in: workspaces }, _id: { $in: ids } }, { projection: { p: 1 } })
-  const positions = new Map((await found.toArray()).map(({ _id, p }) => [_id, p]))
-  const newer = writes.filter(({ id, position }) => position > (positions.get(id) ?? -1))
-  const missed = await bulkWrite(
+  const { present, unmatched } = await bulkWrite(
     rows,
-    newer.map((each): AnyBulkWriteOperation<Row> => {
-      const row = rowOf(each)
-      return positions.has(each.id) ? replaceOlder(row) : { insertOne: { document: row } }
-    }),
+    writes.map((each) => (each.isStored ? replaceOlder(rowOf(each)) : { insertOne: { document: rowOf(each) } })),
   )
   await bulkWrite(
     rows,
-    missed.flatMap((index) => newer.slice(index, index + 1)).map((each) => replaceOlder(rowOf(each))),
+    present.flatMap((index) => writes.slice(index, index + 1)).map((each) => replaceOlder(rowOf(each))),
   )
+  if (unmatched === 0) return
+  const gone = await missingOf(rows, writes)
+  if (gone.length > 0)
+    await writeDocuments(
+      rows,
+      gone.map((each) => ({ ...each, isStored: false })),
+    )
+}
+
+/** The writes whose documents are not there: they have expired since the writer found them. */
+async function missingOf(rows: Collection<Row>, writes: readonly DocumentWrite[]): Promise<readonly DocumentWrite[]> {
+  const own = { w: { $in: [...new Set(writes.map(workspaceOfWrite))] }, _id: { $in: writes.map(({ id }) => id) } }
+  const found = await rows.find(own, { projection: { _id: 1 } }).toArray()
+  const there = new Set(found.map(({ _id }) => _id))
+  return writes.filter(({ id }) => !there.has(id))
 }
 
 /** Moves the checkpoint by compare-and-set. False when it is not at `expected`, or has a later epoch. */
@@ -73,16 +79,23 @@ function replaceOlder({ _id, ...replacement }: Row): AnyBulkWriteOperation<Row> 
   return { replaceOne: { filter: { w: replacement.w, _id, p: { $lt: replacement.p } }, replacement } }
 }
 
-/** One unordered bulk write. Returns the indexes of inserts whose id exists. */
-async function bulkWrite(rows: Collection<Row>, operations: readonly AnyBulkWriteOperation<Row>[]): Promise<number[]> {
-  if (operations.length === 0) return []
+/**
+ * One unordered bulk write. `present`: the indexes of inserts whose id exists. `unmatched`: the number of replacements that
+ * found no document at a lower position.
+ */
+async function bulkWrite(
+  rows: Collection<Row>,
+  operations: readonly AnyBulkWriteOperation<Row>[],
+): Promise<{ readonly present: readonly number[]; readonly unmatched: number }> {
+  if (operations.length === 0) return { present: [], unmatched: 0 }
+  const replacements = operations.filter((operation) => 'replaceOne' in operation).length
   try {
-    await rows.bulkWrite([...operations], { ordered: false })
-    return []
+    const { matchedCount } = await rows.bulkWrite([...operations], { ordered: false })
+    return { present: [], unmatched: replacements - matchedCount }
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error
     const failures = [error.writeErrors].flat()
     if (failures.length === 0 || failures.some(({ code }) => code !== 11_000)) throw error
-    return failures.map(({ index }) => index)
+    return { present: failures.map(({ index }) => index), unmatched: replacements - error.matchedCount }
   }
 }

@@ -1,4 +1,4 @@
-import { type Collection, type Db, type FindCursor, MongoServerError } from 'mongodb'
+import { type Collection, type Db, type FindCursor, type IndexDescription, MongoServerError } from 'mongodb'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -15,6 +15,7 @@ import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts
 const NAMESPACE_EXISTS = 48
 /** The server deletes so long (s) after the expiry what the expiry cleaner has not. */
 const SERVER_DELETES_AFTER_S = 7 * 86_400
+const EXPIRY_INDEX = { key: { x: 1 }, sparse: true, expireAfterSeconds: SERVER_DELETES_AFTER_S } as const
 /** Sorts after every name with the same prefix. */
 const LAST = '\u{10FFFF}'
 
@@ -76,14 +77,18 @@ function checkpointsOf(db: Db): Collection<StoredCheckpoint> {
 
 async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
   const there = new Set(await namesIn(db))
-  for (const { name, indexes } of specs) {
-    if (!there.has(name)) await create(db, name)
-    const keys = indexes.map((index) =>
-      Object.entries(index).flatMap(([path, way]) => (way ? [[storedPath(path), way] as const] : [])),
-    )
-    await db.createIndex(name, { x: 1 }, { sparse: true, expireAfterSeconds: SERVER_DELETES_AFTER_S })
-    for (const key of keys) if (key.length > 0) await db.createIndex(name, Object.fromEntries(key))
-  }
+  await Promise.all(
+    specs.map(async ({ name, indexes }) => {
+      if (!there.has(name)) await create(db, name)
+      await db.collection(name).createIndexes([EXPIRY_INDEX, ...indexes.flatMap(storedIndex)])
+    }),
+  )
+}
+
+/** The server's form of an index; none for one without paths. */
+function storedIndex(index: CollectionSpec['indexes'][number]): readonly IndexDescription[] {
+  const paths = Object.entries(index).flatMap(([path, way]) => (way ? [[storedPath(path), way] as const] : []))
+  return paths.length > 0 ? [{ key: Object.fromEntries(paths) }] : []
 }
 
 /** Creates a collection; another process may create it at the same time. */

@@ -185,7 +185,7 @@ function deriveAll(
     const write = doc
       ? { doc, expiresAt: expiryOf(projection, doc, now) }
       : { doc, workspaceId, expiresAt: now + GUARD_MS }
-    writes.push({ collection, id, position, ...write })
+    writes.push({ collection, id, position, isStored, ...write })
   }
   return null
 }
