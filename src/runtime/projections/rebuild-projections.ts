@@ -2,7 +2,7 @@ import { Unavailable } from '../../kernel/async/errors.ts'
 import { sleep } from '../../kernel/async/sleep.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import { type BuildAlias, buildsOf, ensureAliases, readAliases } from './build-alias.ts'
-import { isAsFarAs, isBuildComplete } from './build-completeness.ts'
+import { isAsFarAs, isBuildComplete, readStoredBuilds } from './build-completeness.ts'
 import { abandonBuild, requestRebuild, switchBuild, syncAliases } from './build-lifecycle.ts'
 import { type BuildComparison, compareBuilds } from './compare-builds.ts'
 import { createCoverages, type RangeProgress } from './coverage.ts'
@@ -48,7 +48,8 @@ async function finishHeld(
   const { active, building } = buildsOf(alias, projection.version)
   if (active === null || building === null) return null
   const build = { projection, names: building }
-  if (!(await isBuildComplete({ log, store }, build, await log.head()))) return null
+  const head = await log.head()
+  if (!(await isBuildComplete(log, await readStoredBuilds(store), build, head))) return null
   const comparison = await compareBuilds(options, { projection, active, built: building })
   if (signal.aborted) return null
   const switched = comparison.differences === 0 || onDifference === 'replace'

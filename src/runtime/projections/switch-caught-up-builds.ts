@@ -1,6 +1,6 @@
 import { flush } from './advance-lane.ts'
-import { buildsOf, readAlias } from './build-alias.ts'
-import { isBuildComplete } from './build-completeness.ts'
+import { buildsOf } from './build-alias.ts'
+import { isBuildComplete, readStoredBuilds, type StoredBuilds } from './build-completeness.ts'
 import { switchBuild } from './build-lifecycle.ts'
 import type { BuildPorts } from './build-ports.ts'
 import type { ProjectionLane } from './projection-lane.ts'
@@ -22,9 +22,9 @@ function buildingOf(lanes: readonly ProjectionLane[]): readonly Build[] {
 }
 
 /** Whether whoever asked for a build switches it. */
-async function isHeldBy(store: BuildPorts['store'], { names, projection }: ProjectionLane): Promise<boolean> {
-  const alias = await readAlias(store, projection.name)
-  return alias !== null && (buildsOf(alias, names.version).held ?? false)
+function isHeld({ aliases }: StoredBuilds, { names, projection }: ProjectionLane): boolean {
+  const alias = aliases.get(projection.name)?.alias
+  return alias !== undefined && (buildsOf(alias, names.version).held ?? false)
 }
 
 const leastFar = (build: Build) => build.reduce((least, lane) => (lane.read < least.read ? lane : least))
@@ -40,32 +40,46 @@ export function createRebuildSwitch(
   let checkAt = 0
   let head: number | null = null
 
+  /** Writes the checkpoints of a build's lanes. Resolves to whether all are stored. */
+  async function flushAll(build: Build): Promise<boolean> {
+    const flushed = await Promise.all(build.filter(({ busy }) => busy === null).map((lane) => flush(ports, lane)))
+    return !flushed.includes(false)
+  }
+
+  /** Switches the builds that are complete up to a position. Resolves to whether any was. */
+  async function switchComplete(builds: readonly Build[], position: number): Promise<boolean> {
+    const caughtUp = builds.filter((build) => build.every((lane) => isCaughtUp(lane) && lane.failures === 0))
+    if (caughtUp.length === 0) return false
+    const flushed = await Promise.all(caughtUp.map(flushAll))
+    const stored = await readStoredBuilds(store)
+    const switched = caughtUp.map(async ([lane], index) => {
+      if (!flushed[index] || isHeld(stored, lane)) return false
+      if (!(await isBuildComplete(log, stored, lane, position))) return false
+      await switchBuild(store, lane)
+      return true
+    })
+    return (await Promise.all(switched)).includes(true)
+  }
+
   return {
     /** When a build is compared next (ms since the epoch); null when there is none. */
     checkAt: (lanes: readonly ProjectionLane[]) => (lanes.some(({ building }) => building) ? checkAt : null),
     /** Resolves to whether a build was switched. @throws LogUnavailable, StoreUnavailable */
     async switchFinished(lanes: readonly ProjectionLane[]): Promise<boolean> {
-      const running = lanes.filter(({ state }) => state === 'running')
+      const builds = buildingOf(lanes.filter(({ state }) => state === 'running'))
       const now = clock.now()
-      for (const build of buildingOf(running)) {
+      for (const build of builds) {
         if (!starts.has(build[0].group)) starts.set(build[0].group, { position: leastFar(build).read, at: now })
       }
-      if (buildingOf(running).length === 0 || now < checkAt) return false
+      if (builds.length === 0 || now < checkAt) return false
       const headBefore = head
       head = await log.head()
       checkAt = now + CHECK_EVERY_MS
-      let isSwitched = false
-      for (const build of buildingOf(running)) {
+      for (const build of builds) {
         const start = starts.get(build[0].group)
         if (start) onRebuild?.(rebuildProgress(leastFar(build), start, head, now))
-        if (headBefore === null || !build.every((lane) => isCaughtUp(lane) && lane.failures === 0)) continue
-        const flushed = await Promise.all(build.filter(({ busy }) => busy === null).map((lane) => flush(ports, lane)))
-        if (flushed.includes(false) || (await isHeldBy(store, build[0]))) continue
-        if (!(await isBuildComplete(ports, build[0], headBefore))) continue
-        await switchBuild(store, build[0])
-        isSwitched = true
       }
-      return isSwitched
+      return headBefore !== null && switchComplete(builds, headBefore)
     },
   }
 }

@@ -58,6 +58,7 @@ function withMoreToFold(log: EventLog) {
       const page = await log.readAll(after, limit, filter)
       return isHeld && limit === 1 ? { ...page, end: false } : page
     },
+    head: async () => (isHeld ? Number.MAX_SAFE_INTEGER : log.head()),
   }
   const release = () => {
     isHeld = false
