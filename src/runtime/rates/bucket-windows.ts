@@ -19,6 +19,12 @@ const windowKey = ({ windowMs }: Rate) => `${windowMs}ms`
 
 const countOf = (buckets: Buckets) => buckets.reduce((sum, [, count]) => sum + count, 0)
 
+const NO_BUCKETS: Buckets = []
+
+/** The parts whose last request came after an instant (ms). */
+const liveBuckets = (buckets = NO_BUCKETS, after: number): Buckets =>
+  buckets.length === 0 ? buckets : buckets.filter(([lastMs]) => lastMs > after)
+
 /** The part of a window in which an instant (ms) lies. */
 const bucketOf = ({ windowMs }: Rate, ms: number) => Math.floor((ms * BUCKETS) / windowMs)
 
@@ -34,6 +40,16 @@ function waitMs(buckets: Buckets, { limit, windowMs }: Rate, now: number): numbe
   return 0
 }
 
+/** The parts of a window with one more request. */
+function counted(buckets: Buckets, rate: Rate, now: number): Buckets {
+  const last = buckets.at(-1)
+  if (!last) return [[now, 1]]
+  const [lastMs, count] = last
+  return bucketOf(rate, lastMs) >= bucketOf(rate, now)
+    ? [...buckets.slice(0, -1), [Math.max(lastMs, now), count + 1]]
+    : [...buckets, [now, 1]]
+}
+
 /**
  * Evaluates one more request under several rates; it counts in each, or in none. Memory does not depend on the limits: a window is
  * counted in sixty parts. A part leaves with its last request, so an earlier request counts at most a sixtieth longer than the window.
@@ -44,25 +60,16 @@ export function evaluateRates(
   now: number,
 ): { readonly result: RatesResult; readonly windows: BucketWindows } {
   const states = rates.map((rate) => {
-    const buckets = (windows[windowKey(rate)] ?? []).filter(([lastMs]) => lastMs > now - rate.windowMs)
-    const remaining = Math.max(0, rate.limit - countOf(buckets))
-    return { rate, buckets, remaining }
+    const buckets = liveBuckets(windows[windowKey(rate)], now - rate.windowMs)
+    return { rate, buckets, remaining: Math.max(0, rate.limit - countOf(buckets)) }
   })
-  const narrowest = states.toSorted((a, b) => a.remaining - b.remaining)[0]
-  if (!narrowest) throw new Error('A client has at least one rate.')
+  const [first, ...others] = states
+  if (!first) throw new Error('A client has at least one rate.')
+  const narrowest = others.reduce((least, state) => (state.remaining < least.remaining ? state : least), first)
   const allowed = narrowest.remaining > 0
-  const after = states.map(({ rate, buckets }) => {
-    const [lastMs, count] = buckets.at(-1) ?? [0, 0]
-    const counted: Buckets =
-      bucketOf(rate, lastMs) >= bucketOf(rate, now)
-        ? [...buckets.slice(0, -1), [Math.max(lastMs, now), count + 1]]
-        : [...buckets, [now, 1]]
-    return [windowKey(rate), allowed ? counted : buckets] as const
-  })
+  const after: Record<string, Buckets> = {}
+  for (const { rate, buckets } of states) after[windowKey(rate)] = allowed ? counted(buckets, rate, now) : buckets
   const { rate, remaining } = narrowest
   const nextMs = allowed ? 0 : Math.max(...states.map((state) => waitMs(state.buckets, state.rate, now)))
-  return {
-    result: { allowed, remaining: allowed ? remaining - 1 : 0, nextMs, rate },
-    windows: Object.fromEntries(after),
-  }
+  return { result: { allowed, remaining: allowed ? remaining - 1 : 0, nextMs, rate }, windows: after }
 }

@@ -8,6 +8,9 @@ const BLOCK_BYTES = 200_000
 /** Cost of an entry in a pace's units: to look at it, to pack it, and bytes that are packed for one unit. */
 const COST = { look: 1, pack: 5, bytesPerUnit: 10 } as const
 
+/** Of a key that a map does not have. */
+const ABSENT = Symbol('absent')
+
 /** A packed block and the number of its entries. */
 export interface PackedBlock {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -57,10 +60,15 @@ export async function packChanges(
 ): Promise<readonly PackedBlock[]> {
   const packing = createBlocks()
   if (map === before) return []
+  let kept = 0
   for (const [key, value] of map) {
-    const rest = pace.spend(before.get(key) === value ? COST.look : packing.add(key, value))
+    const earlier = before.get(key, ABSENT)
+    if (earlier !== ABSENT) kept += 1
+    const rest = pace.spend(earlier === value ? COST.look : packing.add(key, value))
     if (rest) await rest
   }
+  // Most maps have only grown: then no key of the earlier one is missing.
+  if (kept === before.size) return packing.blocks(false)
   for (const key of before.keys()) {
     const rest = pace.spend(map.has(key) ? COST.look : packing.add(key, TOMBSTONE))
     if (rest) await rest
