@@ -2,6 +2,7 @@ import { endLeases } from '../../commands/insertion/end-leases.ts'
 import { type LeaseEnd, type OpenLease, poolLeases } from '../domain/insertion/lease.ts'
 import { LEASE } from '../domain/shared/limits.ts'
 import type { AnyCommand } from '../kernel/command.ts'
+import { instantText } from '../kernel/instant.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CommandHandler } from '../ports/command-handler.ts'
 import type { LeaseEntries } from './lease-entries.ts'
@@ -29,8 +30,6 @@ export interface EarlyEnd {
 
 /** Reasons for which a number is in its pool no more. */
 const LEFT: ReadonlySet<LeaseEnd> = new Set<LeaseEnd>(['pool_deleted', 'number_left'])
-
-const instant = (ms: number) => new Date(ms).toISOString()
 
 /** Creates what ends leases. Every method throws StoreUnavailable and LogUnavailable. */
 export function createLeaseEnds({
@@ -65,7 +64,7 @@ export function createLeaseEnds({
   async function record(run: Run, poolId: string, leases: readonly EndedLease[]): Promise<void> {
     for (let from = 0; from < leases.length; from += LEASE.endBatch) {
       const batch = leases.slice(from, from + LEASE.endBatch)
-      const ended = batch.map(({ sessionId, at, reason }) => ({ sessionId, occurredAt: instant(at), reason }))
+      const ended = batch.map(({ sessionId, at, reason }) => ({ sessionId, occurredAt: instantText(at), reason }))
       await run(endLeases, { poolId, ended })
     }
   }

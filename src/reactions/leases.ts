@@ -5,6 +5,7 @@ import { rotatingNumbers, usableFallback } from '../domain/insertion/rotation.ts
 import type { TrackingNumber } from '../domain/supply/number.ts'
 import type { Pool } from '../domain/supply/pool.ts'
 import type { Actor } from '../kernel/event.ts'
+import { instantText } from '../kernel/instant.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CommandHandler } from '../ports/command-handler.ts'
@@ -68,7 +69,6 @@ const DRAWN_BYTES = 4_096
 /** Of a visitor who has just got its name: nothing can be known of it. */
 const NEW_VISITOR = { value: null, version: null }
 
-const instant = (ms: number) => new Date(ms).toISOString()
 const isFree = (holder: Holder | null, now: number) => holder === null || holder.until <= now
 
 /**
@@ -183,16 +183,16 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
     const lease = {
       sessionId,
       poolId: pool.id,
-      occurredAt: instant(now),
+      occurredAt: instantText(now),
       visitorId,
       number: { id: number.id, e164: number.e164 },
       campaignId: pool.campaignId,
       overflow,
       ...page,
       ttlSeconds: pool.ttlSeconds,
-      expiresAt: instant(now + pool.ttlSeconds * 1_000),
+      expiresAt: instantText(now + pool.ttlSeconds * 1_000),
     }
-    const ended = before && { sessionId: before.sessionId, occurredAt: instant(before.until) }
+    const ended = before && { sessionId: before.sessionId, occurredAt: instantText(before.until) }
     // Who visits a page is nobody's business here: its address is not kept.
     const outcome = await writer.handle(
       recordLease,

@@ -7,6 +7,7 @@ import { knownNumber, type Ping, type PingBody, pingFrom } from '../../domain/au
 import { bidsField } from '../../domain/routing/bids.ts'
 import { BID } from '../../domain/shared/limits.ts'
 import { appendedDataOf } from '../../kernel/event.ts'
+import { instantText } from '../../kernel/instant.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CommandContext } from '../../ports/command-handler.ts'
@@ -43,8 +44,6 @@ export interface AuctionResult {
 
 /** Why a ping whose body cannot be read gets no offer. */
 export const UNREADABLE: NoBid = { ...noBidOf('internal'), sentence: 'The body of the ping cannot be read.' }
-
-const instant = (ms: number) => new Date(ms).toISOString()
 
 const SYSTEM_ERRORS: ReadonlySet<string> = new Set(['LogUnavailable', 'StoreUnavailable', 'UnknownEventVersion'])
 
@@ -86,7 +85,7 @@ export function createPingDesk(desk: AuctionDesk) {
     const outcome = statusCode === 429 ? 'rate_limited' : 'error'
     const row = {
       auctionId,
-      occurredAt: instant(request.receivedMs),
+      occurredAt: instantText(request.receivedMs),
       ref: auctionRef(seq),
       seq,
       request: storedRequest(request, { caller: null, isDisclosed: false }),
@@ -142,7 +141,7 @@ export function createPingDesk(desk: AuctionDesk) {
     const ping: Ping = {
       ...pingFrom(body),
       auctionId,
-      occurredAt: instant(request.receivedMs),
+      occurredAt: instantText(request.receivedMs),
       protocol,
       environment: key.environment,
       keyId: key.id,
@@ -157,7 +156,7 @@ export function createPingDesk(desk: AuctionDesk) {
       request: storedRequest(request, { caller: knownNumber(ping.caller), isDisclosed }),
       ...claims,
     }
-    const decidedAt = () => (isDatedBack ? instant(clock.now()) : null)
+    const decidedAt = () => (isDatedBack ? instantText(clock.now()) : null)
     const context = publisherContext(found, request, auctionId, auctionId)
     const outcome = await decideWithBids(
       (question) => desk.askBidders(workspaceId, question),
@@ -192,7 +191,7 @@ export function createPingDesk(desk: AuctionDesk) {
         await writeRefusal(found, request, protocol, { reason: noBidOf('rate_limited'), statusCode: 429 })
         return refused
       }
-      onKeyUse({ workspaceId, keyId: key.id, at: instant(request.receivedMs) })
+      onKeyUse({ workspaceId, keyId: key.id, at: instantText(request.receivedMs) })
       const sent = read(request)
       if (isRefusal(sent)) {
         const statusCode = sent.refused === 'unsupported-media-type' ? 415 : 400

@@ -1,6 +1,7 @@
 import type { DecisionContext } from '../../kernel/command.ts'
 import { versionOf } from '../../kernel/entity.ts'
 import type { Meta, NewEvent, RecordedEvent } from '../../kernel/event.ts'
+import { instantText } from '../../kernel/instant.ts'
 import { refuseUnmet } from '../../kernel/precondition.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -132,7 +133,7 @@ export function createDecider({
   /** Events between two marks of a long stream. */
   readonly markEvery: number
 }): Decider {
-  const now = () => new Date(clock.now()).toISOString()
+  const now = () => instantText(clock.now())
   /** The recorded time of a stream never goes back (Architecture §2): other processes' clocks may be ahead. */
   const nowAfter = ({ at }: Fold) => {
     const present = now()
