@@ -14,19 +14,30 @@ import type { Config } from './config.ts'
 import { createCursors } from './cursors.ts'
 import { openRoot } from './keyring.ts'
 import { createMetrics } from './metrics.ts'
+import { type OlderLogPorts, refuseOlderLog } from './older-log.ts'
 import { countParkedStreams } from './parked-counts.ts'
 import { openPeers } from './peers.ts'
 import { createPlatformEffects } from './platform-effects.ts'
 import { openReadSide } from './read-side/read-side.ts'
 import { projections, upcasts } from './registry.ts'
 import { createSecrets } from './secrets.ts'
-import { openLog, openOperationalStore } from './stores.ts'
+import { openLog, openOperationalStore, openReadStore } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** This run's name among the processes that share the stores. A process that listens on a fixed port is known again after a restart. */
 function ownerOf({ port }: Pick<Config, 'port'>): string {
   const run = random.uuid()
   return ownerName(port === 0 ? run : `${hostname()}:${port}`, run)
+}
+
+/** Opens the read store for the check alone: other threads read it later. */
+async function refuseOlderLogOf(readStoreUrl: string, ports: Omit<OlderLogPorts, 'store'>): Promise<void> {
+  const store = await openReadStore(readStoreUrl)
+  try {
+    await refuseOlderLog({ ...ports, store })
+  } finally {
+    await store.close()
+  }
 }
 
 /** The stores of a process, and what reads and writes them. */
@@ -39,9 +50,11 @@ export type Core = Awaited<ReturnType<typeof openCore>>
 export async function openCore(config: Config, logger: Logger, onDeath: (sentence: string) => void) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
   const { log, newestOf, add: onAppended } = withNewestAppends(await openLog(eventLogUrl))
+  const ops = await openOperationalStore(readStoreUrl)
+  // Before the root, which is the first event of an empty log.
+  await refuseOlderLogOf(readStoreUrl, { log, ops, clock })
   const root = await openRoot(log, masterKeys, { clock, random })
   const secrets = createSecrets(root, random)
-  const ops = await openOperationalStore(readStoreUrl)
   const owner = ownerOf(config)
   const presence = await enter({ ops, clock, owner, reads: versionsOf(projections) })
   const readSide = await openReadSide({

@@ -5,6 +5,7 @@ import type { RebuildProgress } from '../runtime/projections/rebuild-progress.ts
 import { type RebuildResult, rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
 import { ConfigurationError, readConfig } from './config.ts'
 import { openCheckedLog } from './keyring.ts'
+import { refuseOlderLog } from './older-log.ts'
 import { followed, projections, upcasts } from './registry.ts'
 import { openOperationalStore, openReadStore } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
@@ -21,7 +22,7 @@ const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
 /**
  * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile. Where a build of
  * the same version is there and holds other documents, it stays the one that is read, unless `replace` says otherwise.
- * @throws ConfigurationError, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
+ * @throws ConfigurationError, also for a log that is older than the read store; LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
  */
 export async function rebuild(
   env: Readonly<Record<string, string | undefined>>,
@@ -37,6 +38,11 @@ export async function rebuild(
   const { eventLogUrl, readStoreUrl, masterKeys, shards } = readConfig(env)
   const log = await openCheckedLog(eventLogUrl, masterKeys)
   const [store, ops] = [await openReadStore(readStoreUrl), await openOperationalStore(readStoreUrl)]
+  const close = async () => void (await Promise.all([log.close(), store.close(), ops.close()]))
+  await refuseOlderLog({ log, store, ops, clock }).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   const run = random.uuid()
   const presence = await enter({ ops, clock, owner: ownerName(run, run), reads: versionsOf(projections) })
   const ownership = createOwnership({ ops, clock, owner: presence.owner, pool: POOLS.projections })
@@ -68,6 +74,6 @@ export async function rebuild(
   } finally {
     await ownership.close()
     await presence.leave()
-    await Promise.all([log.close(), store.close(), ops.close()])
+    await close()
   }
 }

@@ -21,6 +21,14 @@ export function readBuilds(
   })
 }
 
+/** A log that ends before the checkpoints of the projections: it went back, and what is appended now is not folded. */
+export function olderLogProblem(end: number, furthest: number): ReadinessProblem {
+  return {
+    sentence: "The event log is older than the read models: their checkpoints are beyond the log's head.",
+    cause: `the event log ends at position ${end}, and the read models were built to position ${furthest}`,
+  }
+}
+
 /** Projections that no living process folds: what is written from now on is not read. */
 export function unownedProblems(progress: readonly ProjectionProgress[]): readonly ReadinessProblem[] {
   const read = progress.filter(({ active }) => active !== null)

@@ -2,6 +2,7 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Readiness } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { createLogEndBefore, furthestOf, type LogEndBefore } from '../../runtime/log-end.ts'
 import type { CheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
 import { lateBuilds } from '../../runtime/projections/oldest-unfolded.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
@@ -14,6 +15,7 @@ import {
   LAG_MS,
   lagProblems,
   newerBuilds,
+  olderLogProblem,
   readBuilds,
   unownedProblems,
 } from './fold-problems.ts'
@@ -64,13 +66,24 @@ function parkedWarnings(parked: ReadonlyMap<string, number>): readonly string[] 
   )
 }
 
-/** The projections that are behind, with the age (ms) of the oldest event that each has not folded. @throws LogUnavailable */
-async function readLag(
+/** The log beside what was read of it. */
+interface LogState {
+  /** Ages (ms) of the oldest events that projections have not folded, by name of those that are behind. */
+  readonly late: ReadonlyMap<string, number>
+  readonly older: readonly ReadinessProblem[]
+}
+
+/** Reads how far projections are behind the log, or that it ends before their checkpoints. @throws LogUnavailable */
+async function readLogState(
   { log, clock, projections }: Pick<ReadinessPorts, 'log' | 'clock' | 'projections'>,
+  endBefore: LogEndBefore,
   progress: readonly ProjectionProgress[],
-): Promise<ReadonlyMap<string, number>> {
-  await log.head()
-  return lateBuilds({ log, clock }, readBuilds(projections, progress), LAG_MS)
+): Promise<LogState> {
+  const builds = readBuilds(projections, progress)
+  const furthest = furthestOf(builds.flatMap(({ build }) => build.lanes))
+  const end = await endBefore(furthest)
+  if (end !== null) return { late: new Map(), older: [olderLogProblem(end, furthest)] }
+  return { late: await lateBuilds({ log, clock }, builds, LAG_MS), older: [] }
 }
 
 /** Reactions that have ended in this process. */
@@ -81,11 +94,12 @@ function endedReactions({ status }: Pick<Workers, 'status'>): readonly Readiness
 }
 
 /**
- * Readiness for `/readyz`, the same in every role: the stores must respond, every projection must be folded by somebody and keep
- * up, reactions must run, and neither a build nor a snapshot of this version may be missing.
+ * Readiness for `/readyz`, the same in every role: the stores must respond, the log must have what the read models were built
+ * from, every projection must be folded by somebody and keep up, reactions must run, and neither a build nor a snapshot of this version may be missing.
  */
 export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
   const { readSide, workers, parked, writer, unprepared, clock, onChange } = ports
+  const endBefore = createLogEndBefore(ports.log)
   let reported = ''
   return async () => {
     const [stored, statuses, waiting] = await Promise.all([
@@ -94,15 +108,16 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
       parked(),
     ])
     const progress = stored.answer ?? []
-    const lag = await probe(clock, 'event log', () => readLag(ports, progress))
+    const read = await probe(clock, 'event log', () => readLogState(ports, endBefore, progress))
     const met = writer.outdated()
     const outdated = met === null ? [] : [{ sentence: OUTDATED, cause: met }]
     const snapshots = writer.snapshotStatus()
     const ended = endedProjections(statuses)
     const found = [
-      ...lag.problems,
+      ...read.problems,
       ...stored.problems,
-      ...lagProblems(lag.answer ?? new Map(), ended),
+      ...(read.answer?.older ?? []),
+      ...lagProblems(read.answer?.late ?? new Map(), ended),
       ...unownedProblems(progress),
       ...ended.values(),
       ...endedReactions(workers),

@@ -33,6 +33,15 @@ export async function readReactionPositions(
   )
 }
 
+/** Where the lanes of all reactions have come. @throws StoreUnavailable */
+export async function readAllReactionPositions(
+  ops: Pick<OperationalStore, 'list'>,
+  now: number,
+): Promise<readonly StoredPosition[]> {
+  const entries = await ops.list(PREFIX, now)
+  return entries.map(({ value }) => value as StoredPosition)
+}
+
 /** Where a lane begins: where its partitions stand or, without a checkpoint, as the reaction says. */
 async function startOf<Tools>(
   log: Pick<EventLog, 'head'>,
