@@ -22,7 +22,8 @@ const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
 /**
  * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile. Where a build of
  * the same version is there and holds other documents, it stays the one that is read, unless `replace` says otherwise.
- * @throws ConfigurationError, also for a log that is older than the read store; LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
+ * @throws ConfigurationError, also for a log that is older than the read store; LogUnavailable, StoreUnavailable; Error when a
+ * reducer halts or a name is unknown
  */
 export async function rebuild(
   env: Readonly<Record<string, string | undefined>>,

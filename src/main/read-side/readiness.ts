@@ -95,7 +95,8 @@ function endedReactions({ status }: Pick<Workers, 'status'>): readonly Readiness
 
 /**
  * Readiness for `/readyz`, the same in every role: the stores must respond, the log must have what the read models were built
- * from, every projection must be folded by somebody and keep up, reactions must run, and neither a build nor a snapshot of this version may be missing.
+ * from, every projection must be folded by somebody and keep up, reactions must run, and neither a build nor a snapshot of this
+ * version may be missing.
  */
 export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
   const { readSide, workers, parked, writer, unprepared, clock, onChange } = ports

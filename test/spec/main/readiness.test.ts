@@ -116,6 +116,28 @@ describe('the readiness of a process of any role', () => {
     expect(await readiness()).toEqual(READY)
   })
 
+  it('ends when the log has gone back behind the checkpoints, and begins again with the newer log', async () => {
+    const clock = createManualClock()
+    const newer = createMemoryLog()
+    for (const tally of ['tally-1', 'tally-2']) await appendTo(newer, tally, clock.now(), tallyBegun('x'))
+    const built = await newer.head()
+    const older = createMemoryLog(newer.events.slice(0, 1))
+    let current = newer
+    const { readiness } = readinessFixture({
+      log: { head: () => current.head(), readAll: (...ask) => current.readAll(...ask) },
+      readSide: {
+        progress: async () => [progressOf('open-tallies', buildAt(START)), progressOf('tally-totals', buildAt(built))],
+      },
+    })
+    expect(await readiness()).toEqual(READY)
+    current = older
+    expect(await readiness()).toEqual(
+      problem("The event log is older than the read models: their checkpoints are beyond the log's head."),
+    )
+    current = newer
+    expect(await readiness()).toEqual(READY)
+  })
+
   it('lasts through an idle spell and the first event after it', async () => {
     const { clock, log, readiness } = readinessFixture({
       readSide: {
