@@ -19,11 +19,9 @@ const windowKey = ({ windowMs }: Rate) => `${windowMs}ms`
 
 const countOf = (buckets: Buckets) => buckets.reduce((sum, [, count]) => sum + count, 0)
 
-const NO_BUCKETS: Buckets = []
-
 /** The parts whose last request came after an instant (ms). */
-const liveBuckets = (buckets = NO_BUCKETS, after: number): Buckets =>
-  buckets.length === 0 ? buckets : buckets.filter(([lastMs]) => lastMs > after)
+const liveBuckets = (buckets: Buckets | undefined, after: number): Buckets =>
+  buckets?.filter(([lastMs]) => lastMs > after) ?? []
 
 /** The part of a window in which an instant (ms) lies. */
 const bucketOf = ({ windowMs }: Rate, ms: number) => Math.floor((ms * BUCKETS) / windowMs)
