@@ -8,6 +8,7 @@ import { sampleData } from '../domain/delivery/sample.ts'
 import type { WebhookSettings } from '../domain/delivery/webhook.ts'
 import type { WebhookEventName } from '../domain/delivery/webhook-events.ts'
 import type { AnyCommand } from '../kernel/command.ts'
+import { instantText } from '../kernel/instant.ts'
 import { sha256 } from '../kernel/sha256.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -59,11 +60,10 @@ async function playHistory(step: SeedStep, { idOf, now }: WebhookContext): Promi
   for (const [n, [hours, event, statuses]] of HISTORY.entries()) {
     const deliveryId = idOf(`delivery ${n}`)
     const queuedMs = now - hours * HOUR_MS
-    const instant = (ms: number) => new Date(ms).toISOString()
     await step(`delivery-${n}`, queueDelivery, {
       deliveryId,
       webhookId,
-      occurredAt: instant(queuedMs),
+      occurredAt: instantText(queuedMs),
       requestId: `req_${sha256(deliveryId).slice(0, 32)}`,
       event,
       callId: null,
@@ -80,7 +80,7 @@ async function playHistory(step: SeedStep, { idOf, now }: WebhookContext): Promi
       await step(`delivery-${n}-${attempt}`, recordAttempt, {
         deliveryId,
         n: attempt + 1,
-        occurredAt: instant(at),
+        occurredAt: instantText(at),
         status,
         ms: status === 0 ? 10_000 : 40 + 17 * n,
         accepted,

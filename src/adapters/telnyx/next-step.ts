@@ -1,3 +1,4 @@
+import { instantText } from '../../kernel/instant.ts'
 import { callEnd, GONE_GRACE_MS, goneAt } from './call-end.ts'
 import {
   deadlineOf,
@@ -7,7 +8,6 @@ import {
   type PendingDial,
   pendingDialOf,
   type RecognizedCall,
-  toInstant,
   toMs,
   whisperAcceptance,
   whisperResult,
@@ -78,7 +78,7 @@ const notifyRecordings: Rule = ({ session, key }) => {
   const saved = session.recordings.find(({ recordingId }) => !isCompleted(session, `tell:recorded:${recordingId}`))
   if (!saved || !isCompleted(session, 'tell:ended')) return null
   const { recordingId: carrierRecordingId, format, channels, durationSeconds, at } = saved
-  const expiresAt = toInstant(toMs(at) + RECORDING_DAYS * DAY_MS)
+  const expiresAt = instantText(toMs(at) + RECORDING_DAYS * DAY_MS)
   const recording = { carrierRecordingId, format, channels, durationSeconds, expiresAt, at }
   return step(`tell:recorded:${carrierRecordingId}`, {
     do: 'notify',

@@ -1,3 +1,4 @@
+import { instantText } from '../../kernel/instant.ts'
 import type { CarrierNotice } from '../../ports/carrier.ts'
 import { type CallEnd, GONE_GRACE_MS } from './call-end.ts'
 import { dialOutcomeOf } from './causes.ts'
@@ -37,7 +38,6 @@ export const isCompleted = ({ completed }: Session, name: string) => completed[n
 export const hasOutcome = ({ completed }: Session, name: string, outcome: CompletedStep['outcome']) =>
   completed[name]?.outcome === outcome
 export const toMs = (instant: string) => Date.parse(instant)
-export const toInstant = (time: number) => new Date(time).toISOString()
 
 /** The dial in progress; null when there is none. */
 export function pendingDialOf(call: RecognizedCall): PendingDial | null {
@@ -66,7 +66,7 @@ export function whisperResult({
   const spoken = session.completed[`whisper:${dial.attempt}`]
   const deadline = toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
   const at = leg.spokenAt ?? (spoken?.outcome === 'refused' ? spoken.at : null)
-  return at === null && now < deadline ? null : { takes: true, at: at ?? toInstant(deadline) }
+  return at === null && now < deadline ? null : { takes: true, at: at ?? instantText(deadline) }
 }
 
 /** The `whisperAccepted` of a notice: null when no digit was required. */
@@ -81,7 +81,7 @@ function commandFailure(step: CompletedStep | undefined, now: number): FailedDia
   if (!step || step.outcome === 'done') return null
   if (step.outcome === 'refused') return failedAt(step.at)
   const due = toMs(step.at) + GONE_GRACE_MS
-  return now >= due ? failedAt(toInstant(due)) : null
+  return now >= due ? failedAt(instantText(due)) : null
 }
 
 /** How a dial failed by the end of its leg. An answered leg ended before the caller was connected. */
@@ -109,7 +109,7 @@ export function deadlineOf(pending: PendingDial): number {
 
 function timeoutFailure(pending: PendingDial): FailedDial {
   const { session, dial, leg, now } = pending
-  const late = failedAt(toInstant(now))
+  const late = failedAt(instantText(now))
   if (whisperResult(pending)) return late
   if (leg?.answeredAt) return { ...late, outcome: 'rejected', whisperAccepted: whisperAcceptance(false, pending) }
   return isCompleted(session, `dial:${dial.attempt}`) ? { ...late, outcome: 'no_answer' } : late
