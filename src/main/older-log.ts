@@ -3,7 +3,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import { createLogEndBefore, furthestOf } from '../runtime/log-end.ts'
-import { readAllReactionPositions } from '../runtime/reactions/reaction-checkpoint.ts'
+import { readReactionPositions } from '../runtime/reactions/reaction-checkpoint.ts'
 import { ConfigurationError } from './config.ts'
 
 /** What has been made of a log, and the log. */
@@ -19,12 +19,12 @@ export interface OlderLogPorts {
  * what is appended in its place. Writes nothing. @throws ConfigurationError of one sentence; LogUnavailable, StoreUnavailable
  */
 export async function refuseOlderLog({ log, store, ops, clock }: OlderLogPorts): Promise<void> {
-  // The log last: whoever runs beside this process moves on.
+  // The log last: other running processes append events and move checkpoints meanwhile.
   const checkpoints = await store.checkpoints()
-  const reactions = await readAllReactionPositions(ops, clock.now())
+  const reactions = await readReactionPositions(ops, null, clock.now())
   const readers = [
     ['the read models were built', furthestOf(Object.values(checkpoints))],
-    ['the reactions have read', furthestOf(reactions)],
+    ['the reactions have read', furthestOf(reactions.values())],
   ] as const
   const endBefore = createLogEndBefore(log)
   for (const [readTo, furthest] of readers) {

@@ -21,25 +21,16 @@ interface StoredPosition {
   readonly epoch: number
 }
 
-/** Where reactions have come, by lane. @throws StoreUnavailable */
+/** Where a reaction (null: every one) has come, by lane. @throws StoreUnavailable */
 export async function readReactionPositions(
   ops: Pick<OperationalStore, 'list'>,
-  reaction: string,
+  reaction: string | null,
   now: number,
 ): Promise<ReadonlyMap<string, StoredPosition & { readonly version: number }>> {
-  const entries = await ops.list(`${PREFIX}${reaction}/`, now)
+  const entries = await ops.list(reaction === null ? PREFIX : `${PREFIX}${reaction}/`, now)
   return new Map(
     entries.map(({ key, value, version }) => [key.slice(PREFIX.length), { ...(value as StoredPosition), version }]),
   )
-}
-
-/** Where the lanes of all reactions have come. @throws StoreUnavailable */
-export async function readAllReactionPositions(
-  ops: Pick<OperationalStore, 'list'>,
-  now: number,
-): Promise<readonly StoredPosition[]> {
-  const entries = await ops.list(PREFIX, now)
-  return entries.map(({ value }) => value as StoredPosition)
 }
 
 /** Where a lane begins: where its partitions stand or, without a checkpoint, as the reaction says. */
