@@ -3,6 +3,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import { createLogEndBefore, furthestOf } from '../runtime/log-end.ts'
+import { isLaneKey } from '../runtime/ownership/lane.ts'
 import { readReactionPositions } from '../runtime/reactions/reaction-checkpoint.ts'
 import { ConfigurationError } from './config.ts'
 
@@ -20,10 +21,10 @@ export interface OlderLogPorts {
  */
 export async function refuseOlderLog({ log, store, ops, clock }: OlderLogPorts): Promise<void> {
   // The log last: other running processes append events and move checkpoints meanwhile.
-  const checkpoints = await store.checkpoints()
+  const checkpoints = Object.entries(await store.checkpoints()).filter(([name]) => isLaneKey(name))
   const reactions = await readReactionPositions(ops, null, clock.now())
   const readers = [
-    ['the read models were built', furthestOf(Object.values(checkpoints))],
+    ['the read models were built', furthestOf(checkpoints.map(([, reached]) => reached))],
     ['the reactions have read', furthestOf(reactions.values())],
   ] as const
   const endBefore = createLogEndBefore(log)

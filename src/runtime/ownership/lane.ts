@@ -19,6 +19,11 @@ export function laneOf(group: string, range: PartitionRange = ALL_PARTITIONS): L
   return { key: `${group}/${rangeText(range)}`, group, range }
 }
 
+/** Whether a checkpoint or a lease is a lane's. */
+export function isLaneKey(name: string): boolean {
+  return name.includes('/')
+}
+
 /** The lanes of a group. */
 export function lanesOf({ name, shards }: LaneGroup): readonly Lane[] {
   return rangesOf(shards).map((range) => laneOf(name, range))

@@ -2,7 +2,7 @@ import { PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import { START } from '../../ports/event-log.ts'
 import type { Checkpoint } from '../../ports/read-store.ts'
 import type { DonePartitions } from '../lanes/running-lane.ts'
-import { parseLaneKey } from '../ownership/lane.ts'
+import { isLaneKey, parseLaneKey } from '../ownership/lane.ts'
 
 /** How far consecutive partitions have come. `at`: recorded time of the last event seen there (ISO). */
 export interface RangeProgress {
@@ -44,7 +44,7 @@ export function createCoverages(
   checkpoints: Readonly<Record<string, Progress>>,
 ): (build: string) => readonly RangeProgress[] {
   const named = Object.entries(checkpoints).flatMap(([name, { position, at }]) => {
-    if (!name.includes('/')) return []
+    if (!isLaneKey(name)) return []
     const { group, range } = parseLaneKey(name)
     return [{ group, progress: { range, position, at } }]
   })

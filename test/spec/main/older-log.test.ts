@@ -12,7 +12,11 @@ async function fixture({ built, reacted }: { readonly built?: number; readonly r
   for (const tally of ['tally-1', 'tally-2']) await appendTo(log, tally, clock.now(), tallyBegun('x'))
   const lane = (position: number) => ({ position, at: null, epoch: 1 })
   const store = {
-    checkpoints: async () => (built === undefined ? {} : { 'one@1/00-7f': lane(0), 'one@1/80-ff': lane(built) }),
+    checkpoints: async () => ({
+      // A position that is none of the log.
+      columns: lane(3_502_511_079),
+      ...(built === undefined ? {} : { 'one@1/00-7f': lane(0), 'one@1/80-ff': lane(built) }),
+    }),
   }
   if (reacted !== undefined) await ops.put('reaction-position:flow/00-ff', { position: reacted, epoch: 1 }, null)
   return { head: await log.head(), refuse: () => refuseOlderLog({ log, store, ops, clock }) }
