@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { TrackingNumber } from '../domain/supply/number.ts'
+import type { Rotation } from '../domain/insertion/rotation.ts'
 import { createSingleFlight } from '../kernel/async/single-flight.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LeaseEntries } from './lease-entries.ts'
@@ -21,7 +21,7 @@ export interface LeaseQueues {
 }
 
 interface KnownQueues extends LeaseQueues {
-  readonly numbers: readonly TrackingNumber[]
+  readonly numbers: Rotation
   readonly readAt: number
 }
 
@@ -34,14 +34,15 @@ export function createLeaseQueues(
   const known = new LRUCache<string, KnownQueues>({ max: MAX_POOLS })
   const flight = createSingleFlight<KnownQueues>()
 
-  async function read(poolId: string, numbers: readonly TrackingNumber[]): Promise<KnownQueues> {
+  async function read(poolId: string, numbers: Rotation): Promise<KnownQueues> {
     const readAt = clock.now()
     const holders = await entries.holders(poolId, readAt)
     const earlier = known.get(poolId)?.leased
     const leasedAt = (id: string) => Math.max(holders.get(id)?.takenAt ?? 0, earlier?.at(id) ?? 0)
+    const ids = [...numbers.keys()]
     const queues = {
-      free: createNumberQueue(numbers.map(({ id }) => [id, holders.get(id)?.until ?? 0])),
-      leased: createNumberQueue(numbers.map(({ id }) => [id, leasedAt(id)])),
+      free: createNumberQueue(ids.map((id) => [id, holders.get(id)?.until ?? 0])),
+      leased: createNumberQueue(ids.map((id) => [id, leasedAt(id)])),
       numbers,
       readAt,
     }
@@ -49,7 +50,7 @@ export function createLeaseQueues(
     return queues
   }
 
-  function isCurrent({ numbers, free, readAt }: KnownQueues, wanted: readonly TrackingNumber[]): boolean {
+  function isCurrent({ numbers, free, readAt }: KnownQueues, wanted: Rotation): boolean {
     if (numbers !== wanted || isAlone) return numbers === wanted
     const now = clock.now()
     const first = free.first()
@@ -58,7 +59,7 @@ export function createLeaseQueues(
 
   return {
     /** The orders of the numbers that a pool leases. @throws StoreUnavailable */
-    async of(poolId: string, numbers: readonly TrackingNumber[]): Promise<LeaseQueues> {
+    async of(poolId: string, numbers: Rotation): Promise<LeaseQueues> {
       for (;;) {
         const queues = known.get(poolId)
         if (queues && isCurrent(queues, numbers)) return queues

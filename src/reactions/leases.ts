@@ -1,7 +1,7 @@
 import { recordLease } from '../../commands/insertion/record-lease.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import type { LeasePage } from '../domain/insertion/lease.ts'
-import { rotatingNumbers, usableFallback } from '../domain/insertion/rotation.ts'
+import { rotationOf, usableFallback } from '../domain/insertion/rotation.ts'
 import type { TrackingNumber } from '../domain/supply/number.ts'
 import type { Pool } from '../domain/supply/pool.ts'
 import type { Actor } from '../kernel/event.ts'
@@ -113,13 +113,14 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
 
   /** Takes the free number that is longest unused; null where none is free. */
   async function takeLongestUnused(place: LeasePlace, sessionId: string): Promise<TakenNumber | null> {
-    const { pool, configured } = place
-    const { free } = await queues.of(pool.id, rotatingNumbers(configured, pool.id))
+    const { pool } = place
+    const rotation = rotationOf(place.configured, pool.id)
+    const { free } = await queues.of(pool.id, rotation)
     for (;;) {
       const first = free.first()
       const now = clock.now()
       if (!first || first.at > now) return null
-      const number = configured.numbers.get(first.id)
+      const number = rotation.get(first.id)
       // Whoever asks meanwhile looks at the next one.
       free.set(first.id, now + pool.ttlSeconds * 1_000)
       let taken: TakenNumber | number = first.at
@@ -134,10 +135,11 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
 
   /** Shares the number that was leased least recently; null where the pool has none. */
   async function shareNumber({ pool, configured }: LeasePlace, sessionId: string): Promise<TakenNumber | null> {
-    const { leased } = await queues.of(pool.id, rotatingNumbers(configured, pool.id))
+    const rotation = rotationOf(configured, pool.id)
+    const { leased } = await queues.of(pool.id, rotation)
     for (;;) {
       const first = leased.first()
-      const number = first && configured.numbers.get(first.id)
+      const number = first && rotation.get(first.id)
       if (!first || !number) return null
       const now = clock.now()
       leased.set(first.id, now)
@@ -245,8 +247,8 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
   async function keep(place: LeasePlace, visit: Visit, sessionId: string, known: Read<Session>): Promise<Grant | null> {
     const { pool, configured } = place
     const session = known.value
-    const number = session && configured.numbers.get(session.numberId)
-    if (!number || !rotatingNumbers(configured, pool.id).includes(number)) return null
+    const number = session && rotationOf(configured, pool.id).get(session.numberId)
+    if (!number) return null
     const kept = await prolong(sessionId, session, pool.ttlSeconds * 1_000)
     if (kept === null) return null
     await entries.putSession(sessionId, { ...session, params: visit.page.params }, kept.until)
@@ -306,9 +308,8 @@ export function createLeases({ entries, queues, writer, newSessionId, clock, ran
         last.value && (await keep(place, visit, last.value.sessionId, await entries.session(last.value.sessionId, now)))
       if (kept) return kept
       const sessionId = await newSessionId()
-      const own = last.value && configured.numbers.get(last.value.numberId)
-      const again =
-        own && rotatingNumbers(configured, pool.id).includes(own) && (await takeNumber(place, own, sessionId, now))
+      const own = last.value && rotationOf(configured, pool.id).get(last.value.numberId)
+      const again = own && (await takeNumber(place, own, sessionId, now))
       const taken = again && typeof again === 'object' ? again : await takeLongestUnused(place, sessionId)
       const fallback = taken ? null : usableFallback(configured, pool)
       if (fallback) return { number: fallback, visitorId, sessionId: null, overflow: true }

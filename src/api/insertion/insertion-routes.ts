@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { leasePageOf } from '../../domain/insertion/lease-page.ts'
 import { isOriginAllowed } from '../../domain/insertion/origin-rule.ts'
-import { isRotating, shownNumber } from '../../domain/insertion/rotation.ts'
+import { rotationOf, shownNumber } from '../../domain/insertion/rotation.ts'
 import { LEASE } from '../../domain/shared/limits.ts'
 import { sourceOf } from '../../kernel/ip-address.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
@@ -81,7 +81,8 @@ export function insertionRoutes({ places, leases, rates, snippet, clock }: Inser
     const place = await places.byId(session.workspaceId, session.poolId)
     if (place && !isCovered(place.pool.domains, body)) return refuse('origin-not-allowed')
     // A number that takes no calls any more is not kept: the visitor gets another one.
-    const isLeasing = place?.pool.status === 'active' && isRotating(place.configured, session.poolId, session.numberId)
+    const isLeasing =
+      place?.pool.status === 'active' && rotationOf(place.configured, session.poolId).has(session.numberId)
     const ttlSeconds = place?.pool.ttlSeconds ?? session.ttlSeconds
     const until = isLeasing ? await leases.heartbeat(known, ttlSeconds) : null
     const expiresAt = new Date(until ?? (await leases.endOf(known)) ?? clock.now()).toISOString()

@@ -1,35 +1,31 @@
 import { isDelivering, type Numbers, type TrackingNumber } from '../supply/number.ts'
 import type { Pool } from '../supply/pool.ts'
 
-type ByPool = ReadonlyMap<string, readonly TrackingNumber[]>
+/** Numbers by id. */
+export type Rotation = ReadonlyMap<string, TrackingNumber>
+type ByPool = ReadonlyMap<string, Rotation>
 
-const NO_NUMBERS: readonly TrackingNumber[] = []
+const NO_NUMBERS: Rotation = new Map()
 /** By the workspace's numbers, which are a new map after each change of one. */
 const rotations = new WeakMap<Numbers['numbers'], ByPool>()
 
 function rotationsOf(numbers: Numbers['numbers']): ByPool {
   const known = rotations.get(numbers)
   if (known) return known
-  const byPool = new Map<string, TrackingNumber[]>()
+  const byPool = new Map<string, Map<string, TrackingNumber>>()
   for (const number of numbers.values()) {
     if (number.poolId === null || !isDelivering(number)) continue
     const rotation = byPool.get(number.poolId)
-    if (rotation) rotation.push(number)
-    else byPool.set(number.poolId, [number])
+    if (rotation) rotation.set(number.id, number)
+    else byPool.set(number.poolId, new Map([[number.id, number]]))
   }
   rotations.set(numbers, byPool)
   return byPool
 }
 
-/** The numbers that a pool leases: those in it whose calls are delivered (Supplement §9). The same list until a number changes. */
-export function rotatingNumbers({ numbers }: Numbers, poolId: string): readonly TrackingNumber[] {
+/** The numbers that a pool leases: those in it whose calls are delivered (Supplement §9). The same map until a number changes. */
+export function rotationOf({ numbers }: Numbers, poolId: string): Rotation {
   return rotationsOf(numbers).get(poolId) ?? NO_NUMBERS
-}
-
-/** Whether a pool leases a number: it is in it, and its calls are delivered. */
-export function isRotating({ numbers }: Numbers, poolId: string, numberId: string): boolean {
-  const number = numbers.get(numberId)
-  return number?.poolId === poolId && isDelivering(number)
 }
 
 /** The fallback of a pool, where its calls are delivered; null for none. */

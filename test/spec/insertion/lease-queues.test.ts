@@ -5,6 +5,7 @@ import { pooledNumber } from '../../support/fixtures/leases.ts'
 
 const POOL = 'pool'
 const numbers = [pooledNumber(1), pooledNumber(2)]
+const rotation = new Map(numbers.map((number) => [number.id, number]))
 const held = (until: number): Holder => ({ sessionId: '1', takenAt: 0, until, before: null })
 
 /** The orders of a process over holders that other processes set, and how often they were read. */
@@ -26,7 +27,7 @@ function rig(isAlone: boolean) {
       now += ms
     },
     firstFree: async () => {
-      const first = (await queues.of(POOL, numbers)).free.first()
+      const first = (await queues.of(POOL, rotation)).free.first()
       return first && first.at <= now ? first.id : null
     },
   }

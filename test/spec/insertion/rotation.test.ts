@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { isRotating, rotatingNumbers, shownNumber, usableFallback } from '../../../src/domain/insertion/rotation.ts'
+import { rotationOf, shownNumber, usableFallback } from '../../../src/domain/insertion/rotation.ts'
 import type { TrackingNumber } from '../../../src/domain/supply/number.ts'
 import { leasePlace, pooledNumber } from '../../support/fixtures/leases.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
@@ -23,13 +23,13 @@ describe('numbers of a pool', () => {
     ['is in none', { poolId: null }, false],
   ] as const)('are leased where the number %s: %s → %s', (_what, fields, isLeased) => {
     const state = withNumbers(pooledNumber(1, fields), pooledNumber(2))
-    expect(rotatingNumbers(state, pool.id)).toHaveLength(isLeased ? 2 : 1)
-    expect(isRotating(state, pool.id, pooledNumber(1).id)).toBe(isLeased)
+    const [one, other] = [pooledNumber(1, fields), pooledNumber(2)]
+    expect([...rotationOf(state, pool.id)]).toEqual((isLeased ? [one, other] : [other]).map((each) => [each.id, each]))
   })
 
-  it('are the same list until one changes', () => {
+  it('are the same map until one changes', () => {
     const state = withNumbers(pooledNumber(1))
-    expect(rotatingNumbers({ ...state }, pool.id)).toBe(rotatingNumbers(state, pool.id))
+    expect(rotationOf({ ...state }, pool.id)).toBe(rotationOf(state, pool.id))
   })
 })
 
