@@ -47,6 +47,17 @@ describe('operations', () => {
     expect(response.status).toBe(200)
   })
 
+  test('probes and scrapes are neither logged nor measured', async () => {
+    logLines.length = 0
+    samples.length = 0
+    for (const path of ['/healthz', '/readyz', '/metrics', '/healthz?page=2']) await get(path, {})
+    // Answers of one connection after the other: those of the probes have been reported when this one has.
+    await get('/api/v1/things', { authorization: 'Bearer good' })
+    await vi.waitFor(() => expect(samples).toHaveLength(1))
+    expect(samples.map(({ route }) => route)).toEqual(['/api/v1/things'])
+    expect(logLines).toHaveLength(1)
+  })
+
   test('the log redacts phone numbers and secrets', () => {
     logLines.length = 0
     options.log.info(

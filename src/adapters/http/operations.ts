@@ -5,6 +5,13 @@ import type { Readiness } from '../../ports/api.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf } from './headers.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a route is a probe, whose requests are neither logged nor measured. */
+    readonly isProbe?: true
+  }
+}
+
 /** Sources of the operations routes. */
 export interface Operations {
   readonly readiness: () => Promise<Readiness>
@@ -23,8 +30,11 @@ function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }
 
-/** Probes and scrapes answer under pressure too, since that is when they are needed. */
-const probeOptions = { config: { pressureHandler: () => undefined, parameters: [] } }
+/**
+ * Probes and scrapes answer under pressure too, since that is when they are needed. They are neither logged nor measured: they
+ * come every few seconds, and the 503 of a process that is not ready is no failure of a request.
+ */
+const probeOptions = { config: { pressureHandler: () => undefined, parameters: [], isProbe: true as const } }
 
 /** Mounts `/healthz`, `/readyz` and `/metrics` (Supplement §2). */
 export function mountOperations(server: FastifyInstance, send: SendRefusal, operations: Operations): void {

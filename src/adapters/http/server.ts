@@ -144,13 +144,14 @@ function answeredRequestOf(request: FastifyRequest, { method, status, ms }: Requ
   }
 }
 
-/** Stamps every response, and writes one log line for each request: the route's pattern, never the query or a header. */
+/** Stamps every response, and writes one log line for each request but the probes: the route's pattern, never the query or a header. */
 function registerRequestLog(server: FastifyInstance, { log, observe, requestLog }: HttpOptions): void {
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, reply)
     done()
   })
   server.addHook('onResponse', (request, reply, done) => {
+    if (request.routeOptions.config.isProbe) return done()
     const sample = {
       method: request.method,
       route: request.routeOptions.url ?? null,
