@@ -13,7 +13,8 @@ import { createStreamWriter } from '../runtime/write/stream-writer.ts'
 import type { Config } from './config.ts'
 import { createCursors } from './cursors.ts'
 import { openRoot } from './keyring.ts'
-import { createMetrics } from './metrics.ts'
+import { withMeasuredAppends } from './metrics/measured-log.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { type OlderLogPorts, refuseOlderLog } from './older-log.ts'
 import { countParkedStreams } from './parked-counts.ts'
 import { openPeers } from './peers.ts'
@@ -49,7 +50,9 @@ export type Core = Awaited<ReturnType<typeof openCore>>
  */
 export async function openCore(config: Config, logger: Logger, onDeath: (sentence: string) => void) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
-  const { log, newestOf, add: onAppended } = withNewestAppends(await openLog(eventLogUrl))
+  const metrics = createMetrics()
+  const measured = withMeasuredAppends(await openLog(eventLogUrl), metrics.appendEnded)
+  const { log, newestOf, add: onAppended } = withNewestAppends(measured)
   const ops = await openOperationalStore(readStoreUrl)
   // Before the root, which is the first event of an empty log.
   await refuseOlderLogOf(readStoreUrl, { log, ops, clock })
@@ -79,7 +82,6 @@ export async function openCore(config: Config, logger: Logger, onDeath: (sentenc
   const { views, lookUp: read } = readSide
   /** Numbers of parked streams, by reaction. */
   const parked = () => countParkedStreams(ops, clock)
-  const metrics = createMetrics({ projections: async () => readSide.projections?.() ?? [], parked })
   const peers = openPeers(config, { ops, clock, owner, root, onAppended, metrics, logger })
   const writer = withOutdatedWatch(
     createStreamWriter({

@@ -20,7 +20,7 @@ import { createOutbox } from '../runtime/write/forwarding/outbox.ts'
 import { createPeerDirectory } from '../runtime/write/forwarding/peer-directory.ts'
 import { commands, LOCAL_COMMANDS, preconditions } from './commands.ts'
 import { type Config, isSingleProcess } from './config.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { entities } from './registry.ts'
 import { deriveKey } from './sealing.ts'
 

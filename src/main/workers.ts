@@ -23,12 +23,14 @@ const GRACE_MS = 1_500
 /** Background work of a process with the worker role: reactions, timers and the expiry cleaner. */
 export interface Workers {
   readonly status: () => readonly ReactionStatus[]
+  /** Leases of lanes that this process holds for them. */
+  readonly leases: () => number
   /** Finishes running work, and releases the leases of this process. */
   readonly close: () => Promise<void>
 }
 
 /** For a process without the worker role: runs nothing. */
-export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
+export const NO_WORKERS: Workers = { status: () => [], leases: () => 0, close: async () => {} }
 
 /** The job handlers in the form that the timer runner calls, by kind. */
 function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
@@ -100,6 +102,7 @@ export function runWorkers(options: {
   const sweeps = runExpiryCleaner(running)
   return {
     status: reactions.status,
+    leases: () => ownership.owned().size,
     async close() {
       stop.abort()
       await Promise.all([reactions.done, due.done, dispatch.done, sweeps])

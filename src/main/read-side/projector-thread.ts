@@ -1,3 +1,4 @@
+import { Registry } from '@prometheus-io/client'
 import { collectPerTick } from '../../kernel/async/batch-per-tick.ts'
 import { POOLS } from '../../runtime/ownership/leases.ts'
 import { createOwnership } from '../../runtime/ownership/ownership.ts'
@@ -7,6 +8,8 @@ import {
   type ProjectionStatus,
   runProjections,
 } from '../../runtime/projections/projection-runner.ts'
+import { createCommitCounters } from '../metrics/commit-counters.ts'
+import { withMeasuredCommits } from '../metrics/measured-commits.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
@@ -22,12 +25,18 @@ export interface ProjectionAdvance extends Omit<LaneProgress, 'touched'> {
 export type ProjectorCalls = {
   readonly status: () => readonly ProjectionStatus[]
   readonly hurry: () => void
+  /** The metrics that this thread counts, in text format. */
+  readonly metrics: () => Promise<string>
+  /** Leases of lanes that this process holds. */
+  readonly leases: () => number
 }
 
 const { start, main, serve } = joinThread<
   { readonly advance: (advances: readonly ProjectionAdvance[]) => void } & LeaseHandlers
 >()
-const [log, store] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
+const [log, opened] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
+const registry = new Registry()
+const store = withMeasuredCommits(opened, createCommitCounters(registry).commitEnded)
 const stop = new AbortController()
 /** The main thread beats for this one: a batch that takes long loses no lane. */
 const ownership = createOwnership({
@@ -57,6 +66,8 @@ const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: sto
 serve({
   status: () => runner.status(),
   hurry: () => runner.hurry(),
+  metrics: () => registry.metrics(),
+  leases: () => ownership.owned().size,
   async close() {
     stop.abort()
     await Promise.all([runner.done, cleaner])

@@ -27,6 +27,7 @@ import { type ChangeCounters, createChangeCounters } from '../../runtime/queries
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
 import { type QueryRunner, READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
 import { positionsVersionOf, withResponseCache } from '../../runtime/queries/response-cache.ts'
+import type { LoopLag } from '../metrics/loop-lag.ts'
 import { queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
 import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
@@ -61,6 +62,10 @@ export interface ReadSide {
   readonly callLines: (ask: ExportBatchRequest) => Promise<CallsExportBatch>
   /** Status of the projections; null where another process runs them. */
   readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
+  /** What the thread of the projections tells of its work; null where another process runs them. */
+  readonly projector: Pick<Remote<ProjectorCalls>, 'metrics' | 'leases'> | null
+  /** The threads, by name, each with the lag of its event loop since it was last asked. */
+  readonly threads: ReadonlyMap<string, () => Promise<LoopLag>>
   /** Sets the platform's public base URL, which is known once the server listens. */
   readonly setPublicUrl: (publicUrl: string) => Promise<void>
   /** Progress of every projection's builds, whichever process runs them. @throws StoreUnavailable */
@@ -211,6 +216,11 @@ export async function openReadSide(options: {
     progress: () => calls.progress(),
     rebuild: calls.rebuild,
     projections: folding ? () => folding.status() : null,
+    projector: folding ?? null,
+    threads: new Map([
+      ['query', queryThread.loopLag] as const,
+      ...(projector ? [['projector', projector.loopLag] as const] : []),
+    ]),
     async close() {
       await Promise.all([projector?.close(), queryThread.close()])
     },

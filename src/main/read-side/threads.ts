@@ -6,6 +6,7 @@ import { channelOf } from '../../kernel/async/worker-channel.ts'
 import { LogUnavailable } from '../../ports/event-log.ts'
 import { FilesUnavailable } from '../../ports/files.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
+import { type LoopLag, measureLoopLag } from '../metrics/loop-lag.ts'
 
 const threadStart = z
   .object({
@@ -35,9 +36,16 @@ type ThreadLifecycle = {
   readonly close: () => Promise<void>
 }
 
+/** What every thread tells of itself. */
+type ThreadReports = {
+  readonly loopLag: () => LoopLag
+}
+
 /** A thread of this process. */
 export interface Thread<H extends Handlers> {
   readonly calls: Remote<H>
+  /** The lag of its event loop since it was last asked. @throws StoreUnavailable */
+  readonly loopLag: () => Promise<LoopLag>
   readonly close: () => Promise<void>
 }
 
@@ -79,14 +87,15 @@ export async function startThread<H extends Handlers>(
     if (!closing) onDeath(new Error(`The ${nameOf(file)} has died${cause}`))
   })
   const ended = () => new StoreUnavailable(`The ${nameOf(file)} has ended.`)
-  const calls = connectRpc<H & ThreadLifecycle>(channelOf(worker), ended, {
+  const calls = connectRpc<H & ThreadLifecycle & ThreadReports>(channelOf(worker), ended, {
     FilesUnavailable,
     LogUnavailable,
     StoreUnavailable,
   })
-  const lifecycle: Remote<ThreadLifecycle> = calls
+  const lifecycle: Remote<ThreadLifecycle & ThreadReports> = calls
   return {
     calls,
+    loopLag: lifecycle.loopLag,
     async close() {
       closing = true
       await lifecycle.close().catch(() => undefined)
@@ -113,7 +122,8 @@ export function joinThread<Main extends Handlers>(): JoinedThread<Main> {
     start,
     main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.'), { StoreUnavailable }),
     serve(handlers) {
-      serveRpc(port, handlers)
+      const reports: ThreadReports = { loopLag: measureLoopLag() }
+      serveRpc(port, { ...handlers, ...reports })
       port.postMessage('ready')
     },
   }

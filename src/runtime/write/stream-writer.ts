@@ -2,6 +2,7 @@ import { type BackOff, backOffMs } from '../../kernel/async/backoff.ts'
 import type { AnyCommand, DecisionMemory } from '../../kernel/command.ts'
 import { type AnyEntity, anyEntityOf, type Entity, streamOf, typedState } from '../../kernel/entity.ts'
 import type { EventSchemas } from '../../kernel/event.ts'
+import { createInFlight, type InFlight } from '../../kernel/in-flight.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CommandContext, CommandHandler } from '../../ports/command-handler.ts'
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
@@ -62,6 +63,8 @@ export interface StreamWriter extends CommandHandler {
   buildSnapshots(entities: readonly AnyEntity[], signal: AbortSignal): Promise<void>
   /** How many snapshots are still to be built, and of how many streams the last one failed. */
   snapshotStatus(): SnapshotStatus
+  /** Commands that wait for the turn of their stream: all, and those of the stream with the most. */
+  waitingCommands(): { readonly total: number; readonly deepest: number }
   /** Saves the snapshots that are due. No command may be handled afterwards. */
   close(): Promise<void>
 }
@@ -82,6 +85,8 @@ interface MailboxTools {
   readonly random: Random
   readonly onAppend: (stream: string, conflict: boolean) => void
   readonly mailboxes: Mailboxes
+  /** Mailboxes with a turn under way, by stream. */
+  readonly busy: InFlight<string, Mailbox>
   readonly decider: Decider
   readonly foldLoader: FoldLoader
   readonly loadInputs: LoadInputs
@@ -144,6 +149,7 @@ function appendedFold(fold: Fold, after: number, position: number): Fold {
 /** Runs turns of a mailbox until no command waits. */
 async function runMailbox(tools: MailboxTools, mailbox: Mailbox): Promise<void> {
   mailbox.busy = true
+  tools.busy.set(mailbox.stream, mailbox)
   while (mailbox.waiting.length > 0) {
     let remaining: Remaining = { jobs: mailbox.waiting.splice(0, TURN), fresh: mailbox.stale, conflicts: 0 }
     while (remaining.jobs.length > 0) {
@@ -162,6 +168,7 @@ async function runMailbox(tools: MailboxTools, mailbox: Mailbox): Promise<void> 
     }
   }
   mailbox.busy = false
+  tools.busy.delete(mailbox.stream)
   if (mailbox.entity.shortLived) return tools.mailboxes.drop(mailbox)
   // A stream that was taken for new was never loaded.
   if (mailbox.bytes === 0) tools.mailboxes.weigh(mailbox)
@@ -196,7 +203,8 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
   })
   const decider = createDecider({ clock, random, markEvery })
   const loadInputs = createInputLoader({ mailboxes, foldLoader, lookUp })
-  const tools: MailboxTools = { log, clock, random, onAppend, mailboxes, decider, foldLoader, loadInputs }
+  const busy = createInFlight<string, Mailbox>()
+  const tools: MailboxTools = { log, clock, random, onAppend, mailboxes, busy, decider, foldLoader, loadInputs }
   const builder = createSnapshotBuilder({ ops, clock, mailboxes, foldLoader, onSnapshotFailure })
 
   const mailboxFor = ({ entity, id }: AnyCommand, input: unknown, { workspaceId }: CommandContext) =>
@@ -232,6 +240,13 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
     },
     buildSnapshots: builder.build,
     snapshotStatus: builder.status,
+    waitingCommands() {
+      const depths = busy.values().map(({ waiting }) => waiting.length)
+      return {
+        total: depths.reduce((sum, depth) => sum + depth, 0),
+        deepest: depths.reduce((a, b) => Math.max(a, b), 0),
+      }
+    },
     async close() {
       await Promise.all([...mailboxes.all()].map((mailbox) => saveAll(foldLoader, mailbox)))
     },

@@ -1,0 +1,12 @@
+import type { Timer } from './timer.ts'
+
+/** The value of a promise; null when it has none within so many milliseconds. Rejects as the promise does until then. */
+export async function within<Value>(timer: Timer, ms: number, work: Promise<Value>): Promise<Value | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>()
+  const cancel = timer.schedule(timer.now() + ms, () => resolve(null))
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    cancel()
+  }
+}
