@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buyers } from '../../../projections/demand/buyers.ts'
+import { connect, type MongoConnection } from '../../../src/adapters/mongodb/connection.ts'
+import { openLog } from '../../../src/main/stores.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { runScript, startExpectingFailure } from '../../support/e2e/server.ts'
+import { freshEnvironment, runScript, startExpectingFailure, waitUntil } from '../../support/e2e/server.ts'
+import { inViews, ownReadModels } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
-import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
+import { realStoresIn } from '../../support/faults/real-stores.ts'
+import { wholeCheckpoint } from '../../support/memory/ownership.ts'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -17,7 +25,7 @@ async function world(writer: StreamWriter) {
 const { it, main, the, server } = suite('a log older than the read models', world, { stores: 'embedded', env: {} })
 
 const REFUSED =
-  /: The event log ends at position -?\d+, and the read models were built to position \d+: this log is older than the read store, or another one\. Restore the newer log, or name an empty read store\.\n$/
+  /: The event log ends at position (-?\d+), and the read models were built to position (\d+): this log is older than the read store, or another one\. Restore the newer log, or name an empty read store\.\n$/
 const STORES = ['events.db', 'views.db', 'views.ops.db']
 
 const file = (name: string) => join(server.dataDir, name)
@@ -74,4 +82,65 @@ it('is built from again over an empty read store', async () => {
   await server.restart()
   const { call } = await main.playCall({ to: the.line.e164, script: { [the.target]: answerScript(90) } })
   expect(call.status).toBe('completed')
+})
+
+/** How far (bytes of the log) read models are beyond its head: more than other suites append meanwhile. */
+const BEYOND = 2 ** 40
+/** Some starts, each with its end. */
+const STARTS_MS = 150_000
+
+/** Suites share the servers' log, so that it cannot go back: read models of this suite's own are ahead of it instead. */
+describe.each(realStoresIn('older-log'))('a log older than the read models over $name', (setup) => {
+  const env = { ...freshEnvironment(setup), ...ownReadModels(setup) }
+  let log: EventLog
+  let database: MongoConnection
+  let builtTo = 0
+
+  beforeAll(async () => {
+    await createWorldIn(env, (writer) => createTenantWorkspace(writer, { name: 'Main' }))
+    log = await openLog(env.EVENT_LOG_URL ?? '')
+    database = await connect(env.READ_STORE_URL ?? '')
+    builtTo = (await log.head()) + BEYOND
+    const name = wholeCheckpoint(buildNames(buyers).checkpoint)
+    const next = { position: builtTo, at: new Date(0).toISOString() }
+    await inViews(env, async (views) => {
+      expect(await views.commit([], { name, expected: null, next })).toBe(true)
+    })
+  })
+  afterAll(async () => {
+    await database?.withDb((db) => db.dropDatabase())
+    await Promise.all([database?.close(), log?.close()])
+    rmSync(dirname(env.DATA_DIR ?? ''), { recursive: true, force: true })
+  })
+
+  /** Every document of the database, by collection. */
+  const documents = () =>
+    database.withDb(async (db) => {
+      const collections = await db.collections()
+      const all = collections.map(async (one) => [one.collectionName, await one.find().toArray()] as const)
+      return (await Promise.all(all)).filter(([, found]) => found.length > 0).toSorted()
+    })
+
+  test.each([
+    ['the start', () => startExpectingFailure(env)],
+    ['the rebuild', () => runScript(env, 'rebuild', '--all')],
+  ])('ends %s with one sentence, and it writes nothing', async (_what, run) => {
+    const before = await documents()
+    // Other suites may append to the log meanwhile, but not each time.
+    await waitUntil(
+      'The log stays as it is',
+      async () => {
+        const head = await log.head()
+        const { code, stderr } = await run()
+        expect([code, stderr]).toEqual([1, expect.stringMatching(REFUSED)])
+        const [end = 0, reached] = REFUSED.exec(stderr)?.slice(1).map(Number) ?? []
+        expect(reached).toBe(builtTo)
+        expect(end).toBeGreaterThanOrEqual(head)
+        expect(end).toBeLessThan(builtTo)
+        return (await log.head()) === head
+      },
+      STARTS_MS,
+    )
+    expect(await documents()).toEqual(before)
+  })
 })
