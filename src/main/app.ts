@@ -38,8 +38,11 @@ const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'].flatMap((text) => parseIpRange(text)
 /** Roles whose processes decide on folds. */
 const DECIDING_ROLES = ['command-api', 'worker', 'auction-api', 'public-api'] as const
 
-/** How long a stopping process waits for the requests that it has accepted. */
-const STOP_TIMEOUT_MS = 10_000
+/**
+ * What a stopping process waits for (ms from the begin): answers of others' servers, then the rest of its accepted requests. It answers
+ * on open connections for the time of the drain. All of a stop has 5 s.
+ */
+const STOP_MS = { drain: 300, outside: 2_500, requests: 4_000 } as const
 
 /** A running process of the platform. */
 export interface App {
@@ -111,7 +114,9 @@ export async function openApp(
   const insertion = openInsertionDesk(config, core, entries)
   const effects = openEffects(core, { carrier: () => carrier.carrier, auctions, leases: insertion.tools }, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
+  const outside = new AbortController()
   const openEndpoint = createEndpointOpener({
+    givenUp: outside.signal,
     ...core,
     run: effects.tools.run,
     egress,
@@ -167,11 +172,15 @@ export async function openApp(
     },
     async close() {
       stop.abort()
+      const cancel = core.clock.schedule(core.clock.now() + STOP_MS.outside, () => {
+        outside.abort()
+        void egress.close()
+      })
       await core.peers.leave()
       live.close()
-      await server.close(STOP_TIMEOUT_MS)
+      await Promise.all([server.close(STOP_MS.requests, STOP_MS.drain), workers.close()])
+      cancel()
       await requestLog.close()
-      await workers.close()
       await carrier.carrier.close()
       await routingKeyUses.close()
       await egress.close()

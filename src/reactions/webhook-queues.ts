@@ -35,6 +35,8 @@ interface SenderPorts {
   readonly ops: Pick<OperationalStore, 'put'>
   readonly views: Pick<ReadStore, 'get'>
   readonly clock: Clock
+  /** Aborts when a stopping process no longer waits for receivers: an attempt without an answer is then made again by another. */
+  readonly givenUp: AbortSignal
   /** Whether receivers must have `https:` addresses. */
   readonly httpsOnly: boolean
   /** The configuration as it was a moment ago. */
@@ -88,7 +90,7 @@ interface PreparedEndpoint {
 
 /** Creates what sends the deliveries of endpoints. Resolves to null where nothing may be sent: a paused or deleted endpoint. */
 export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue) => Promise<OpenEndpoint | null> {
-  const { run, egress, secrets, ops, views, clock, httpsOnly, configuration, deliveryOf } = ports
+  const { run, egress, givenUp, secrets, ops, views, clock, httpsOnly, configuration, deliveryOf } = ports
   const health = createWebhookHealth({ run, views })
   const nowIso = () => new Date(clock.now()).toISOString()
 
@@ -128,6 +130,7 @@ export function createEndpointOpener(ports: SenderPorts): (queue: EndpointQueue)
       httpsOnly,
       ownSandbox,
     })
+    if (!response.ok && givenUp.aborted) return 'waits'
     const status = response.ok ? response.status : 0
     const accepted = isAccepted(status)
     const isPixel = webhook.kind === 'pixel'

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import cors from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
 import {
@@ -21,6 +20,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
+import { trackConnections } from './connections.ts'
 import { mountDirect, registerNoStore } from './direct.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
@@ -85,8 +85,11 @@ export interface HttpOptions extends Operations {
 export interface HttpServer {
   /** Listens, and returns the port (port 0 picks one). @throws ListenError with a sentence for the operator */
   readonly listen: (port: number, host: string) => Promise<number>
-  /** Refuses new connections, finishes accepted requests, and closes the remaining connections after `graceMs`. */
-  readonly close: (graceMs: number) => Promise<void>
+  /**
+   * Refuses new connections, answers what arrives on open ones for `drainMs` (0 by default), finishes accepted requests, and closes
+   * the remaining connections after `graceMs`.
+   */
+  readonly close: (graceMs: number, drainMs?: number) => Promise<void>
   readonly inject: FastifyInstance['inject']
   /** The OpenAPI document of one surface, or of all. */
   readonly openapi: Documents['of']
@@ -208,22 +211,6 @@ function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOption
 }
 
 /**
- * Tracks connections without a request, and returns the function that closes them. Browsers open such connections in
- * advance, and Node does not count them as idle.
- */
-function trackSilentConnections({ server }: FastifyInstance): () => void {
-  const silent = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
-  })
-  server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket))
-  return () => {
-    for (const socket of silent) socket.destroy()
-  }
-}
-
-/**
  * Creates the HTTP server, ready to listen. Each request passes credential → rate → path → query and body → `run`.
  * @throws Error when a route declares a refusal without a status
  */
@@ -233,7 +220,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const send = createRefusalSender(unavailableAfterSeconds)
   const server = createServer(send, options)
   let closing = false
-  const hangUp = trackSilentConnections(server)
+  const connections = trackConnections(server.server, clock)
   server.decorateRequest('caller', null)
   server.decorateRequest('admitted', null)
   server.decorateRequest('errorCode', null)
@@ -281,10 +268,11 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       }
       return (server.server.address() as AddressInfo).port
     },
-    async close(graceMs) {
+    async close(graceMs, drainMs = 0) {
       closing = true
       const cancel = clock.schedule(clock.now() + graceMs, () => server.server.closeAllConnections())
-      hangUp()
+      if (drainMs > 0) await connections.drain(drainMs)
+      connections.closeSilent()
       await server.close()
       cancel()
     },

@@ -164,7 +164,9 @@ export function startProcess(
     claims: { ops, owner: member },
     onFailure: () => undefined,
   })
+  const stop = new AbortController()
   const openEndpoint = createEndpointOpener({
+    givenUp: stop.signal,
     run: flow.tools.run,
     egress: receivers,
     secrets: SECRETS,
@@ -176,7 +178,6 @@ export function startProcess(
     deliveryOf: (workspaceId, deliveryId) => writer.stateOf(delivery, deliveryId, workspaceId),
   })
   const positions = createCheckpointTracker(clock)
-  const stop = new AbortController()
   const recovering = bug?.recovery ? { ...flow, tools: bug.recovery(flow.tools) } : flow
   const logger = pino({ level: 'silent' })
   const startRunners = () => ({
