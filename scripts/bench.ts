@@ -19,6 +19,7 @@ import type { Figure } from '../test/bench/measure.ts'
 import { overview } from '../test/bench/overview.ts'
 import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
 import { pools } from '../test/bench/pools.ts'
+import { rebuildOnMongo } from '../test/bench/rebuild-mongodb.ts'
 import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
 import { reports } from '../test/bench/reports.ts'
@@ -32,6 +33,8 @@ const { positionals, values } = parseArgs({
   options: {
     /** Events of the longest log to replay. */
     events: { type: 'string', default: '1000000' },
+    /** Events of the log that is rebuilt from EventStoreDB into MongoDB. */
+    rebuilt: { type: 'string', default: '100000' },
     /** Calls to list and to export. */
     calls: { type: 'string', default: '100000' },
     /** Pings of a day, to list and to sum up. */
@@ -55,6 +58,11 @@ const onEventStore: Readonly<Record<string, (url: string) => Promise<readonly Fi
   'engine-eventstore': instantCallsOnEventStore,
   follow: following,
   writers: writersOnEventStore,
+}
+/** Benchmarks over a running MongoDB too, which MONGODB_URL names. */
+const onServers: Readonly<Record<string, (eventStoreUrl: string, mongoUrl: string) => Promise<readonly Figure[]>>> = {
+  'take-over': takeOver,
+  'rebuild-mongodb': (eventStore, mongo) => rebuildOnMongo(eventStore, mongo, Number(values.rebuilt)),
 }
 const { EVENTSTORE_URL: eventStoreUrl, MONGODB_URL: mongoUrl } = process.env
 
@@ -87,13 +95,20 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   ...Object.fromEntries(
     Object.entries(eventStoreUrl ? onEventStore : {}).map(([name, bench]) => [name, () => bench(eventStoreUrl ?? '')]),
   ),
-  ...(eventStoreUrl && mongoUrl ? { 'take-over': () => takeOver(eventStoreUrl, mongoUrl) } : {}),
+  ...Object.fromEntries(
+    Object.entries(eventStoreUrl && mongoUrl ? onServers : {}).map(([name, bench]) => [
+      name,
+      () => bench(eventStoreUrl ?? '', mongoUrl ?? ''),
+    ]),
+  ),
 }
 
 if (!eventStoreUrl)
   process.stderr.write(`Without EVENTSTORE_URL these are left out: ${Object.keys(onEventStore).join(', ')}.\n`)
 if (!eventStoreUrl || !mongoUrl)
-  process.stderr.write('Without EVENTSTORE_URL and MONGODB_URL this is left out: take-over.\n')
+  process.stderr.write(
+    `Without EVENTSTORE_URL and MONGODB_URL these are left out: ${Object.keys(onServers).join(', ')}.\n`,
+  )
 const unknown = positionals.find((name) => !(name in benches))
 if (unknown !== undefined) {
   process.stderr.write(`Unknown benchmark "${unknown}". Benchmarks: ${Object.keys(benches).join(', ')}.\n`)
