@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ALL_PARTITIONS } from '../../../../src/kernel/partition.ts'
 import { watchLoopLag } from '../../../../src/main/metrics/loop-lag.ts'
 import { createMetrics } from '../../../../src/main/metrics/metrics.ts'
 import type { MetricSources } from '../../../../src/main/metrics/readings.ts'
+import { START } from '../../../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { someEvent } from '../../../support/fixtures/events.ts'
+import { appendTo, openTallies, tallyBegun } from '../../../support/fixtures/sample.ts'
 import { createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
@@ -49,6 +54,9 @@ const WORKERS = {
   status: () => [],
   leases: () => 6,
 }
+
+/** When the events of these tests were recorded. */
+const AT = Date.parse(someEvent().meta.at)
 
 /** The series of a scrape of our own, without their help. */
 const seriesOf = (body: string) => body.split('\n').filter((line) => line !== '' && !/^(#|process_|nodejs_)/.test(line))
@@ -126,6 +134,56 @@ describe('a scrape', () => {
     expect(await counted()).toEqual(['read_store_written_documents_total 5'])
     answer = () => Promise.reject(new StoreUnavailable('The projector thread has ended.'))
     expect(await counted()).toEqual(['read_store_written_documents_total 5'])
+  })
+})
+
+describe('the lag of a reaction', () => {
+  const reaction = {
+    name: 'pickers',
+    events: { AppleFell: z.unknown(), PearFell: z.unknown() },
+    on: { AppleFell: async () => null },
+  }
+
+  /** A log with an apple, a pear and an apple, in which the reaction has come to a position, or has not begun. */
+  async function lagAt(indexOfLast: number | null) {
+    const log = createMemoryLog()
+    for (const type of ['AppleFell', 'PearFell', 'AppleFell']) {
+      await log.append(`tree-00-${type}-${log.events.length}`, -1, [someEvent({}, type)])
+    }
+    const ops = createMemoryOperationalStore()
+    const position = indexOfLast === null ? null : (log.events[indexOfLast]?.position ?? START)
+    if (position !== null) await ops.put('reaction-position:pickers/00-ff', { position, epoch: 1 }, null)
+    const { scrape } = scrapeFixture({ log, ops, reactions: [reaction], clock: createManualClock(AT + 40_000) })
+    return seriesOf((await scrape()).body).filter((line) => line.startsWith('reaction_lag_seconds'))
+  }
+
+  it('is the age of the oldest event that it handles and has not done', async () => {
+    expect(await lagAt(-1)).toEqual(['reaction_lag_seconds{reaction="pickers"} 40'])
+    expect(await lagAt(1)).toEqual(['reaction_lag_seconds{reaction="pickers"} 40'])
+    expect(await lagAt(2)).toEqual(['reaction_lag_seconds{reaction="pickers"} 0'])
+  })
+
+  it('is not told before it has begun', async () => {
+    expect(await lagAt(null)).toEqual([])
+  })
+})
+
+describe('the lag of a projection', () => {
+  it('is the age of the oldest event that its build has not folded, beside the time without an owner', async () => {
+    const log = createMemoryLog()
+    await appendTo(log, 'tally-1', AT, tallyBegun('one'))
+    const clock = createManualClock(AT + 6_000)
+    const build = { version: 1, active: true, checkpoint: null, unownedMs: Number.POSITIVE_INFINITY }
+    const active = { ...build, lanes: [{ range: ALL_PARTITIONS, position: START, holder: null }] }
+    const progress = async () => [{ name: openTallies.name, version: 1, active, building: null, others: [] }]
+    const readSide = { progress, projections: null, projector: null, threads: new Map() }
+    const { scrape } = scrapeFixture({ log, clock, readSide, projections: [openTallies] })
+    expect(seriesOf((await scrape()).body)).toEqual(
+      expect.arrayContaining([
+        'projection_lag_seconds{projection="open-tallies"} 6',
+        'projection_unowned_seconds{projection="open-tallies"} +Inf',
+      ]),
+    )
   })
 })
 
