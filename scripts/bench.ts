@@ -24,6 +24,7 @@ import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
 import { reports } from '../test/bench/reports.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
+import { stops } from '../test/bench/stop.ts'
 import { tableOf } from '../test/bench/table.ts'
 import { takeOver } from '../test/bench/take-over.ts'
 import { writersOnEventStore } from '../test/bench/writers.ts'
@@ -91,6 +92,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
     return columnsOf(workspaces, rows)
   },
   replay: () => replay(Number(values.events)),
+  stop: stops,
   'rebuild-writes': () => rebuildWrites(Number(values.events)),
   ...Object.fromEntries(
     Object.entries(eventStoreUrl ? onEventStore : {}).map(([name, bench]) => [name, () => bench(eventStoreUrl ?? '')]),
