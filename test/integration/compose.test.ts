@@ -120,6 +120,7 @@ describe('the proxy', () => {
   it('tries again while a process restarts, and then answers 503 with Retry-After, as the platform does', () => {
     const tried = [...rules.matchAll(/lb_try_duration (\d)s/g)].map(([, seconds]) => Number(seconds))
     expect(tried).toEqual(PROXY_RULES.map(({ tryMs }) => tryMs / 1_000))
+    expect([...rules.matchAll(/fail_duration \ds/g)]).toHaveLength(PROXY_RULES.length)
     const [, handler = ''] = rules.split('handle_errors')
     expect(handler).toMatch(/\[502, 503, 504\]/)
     expect(handler).toMatch(/header Retry-After \d+/)

@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../../kernel/event.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { AnyQuery, QueryContext } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
+import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
 
 /** How long a query waits for its minimum position (Supplement 1.6, 1.7). */
@@ -29,7 +30,10 @@ export interface QueryResponse {
 }
 
 export interface QueryRunner {
-  /** @throws StoreUnavailable, and TypeError for a query that is not registered */
+  /**
+   * @throws StoreUnavailable, also where the query refuses before its minimum position is reached, unless the requester's own events
+   * are applied; and TypeError for a query that is not registered
+   */
   readonly run: (ask: QueryRequest) => Promise<QueryResponse | Refusal>
 }
 
@@ -107,7 +111,11 @@ export function createQueryRunner<Ports>(options: {
           ? await revisions.of(query.record(question.params, question.tenant.workspaceId))
           : null
       const answer = await query.run(passed || !withPending ? ports : withPending(ports, events), question)
-      if (isRefusal(answer)) return answer
+      if (isRefusal(answer)) {
+        // It may be about what the requester was told that it exists.
+        if (!passed && events.length === 0) throw new StoreUnavailable('The read models have yet to reach a position.')
+        return answer
+      }
       return { bytes: jsonOf(answer), position, lag: !passed, revision }
     },
   }
