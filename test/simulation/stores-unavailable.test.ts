@@ -11,6 +11,7 @@ import { buildFaultWorld } from '../support/faults/world.ts'
 
 const BACK_MS = 30_000
 const SETTLE_MS = 90_000
+const METRICS_TOKEN = 'm'.repeat(32)
 
 const running: PlatformProcess[] = []
 afterEach(async () => {
@@ -37,7 +38,7 @@ describe.each(storeSetups)('unavailable stores over $name', (setup) => {
   }, async () => {
     const { env: plain, eventLogUrl, remove } = await createFaultEnvironment(setup)
     const { log, views } = await openDetachableStores(plain)
-    const env = { ...plain, EVENT_LOG_URL: log.url, READ_STORE_URL: views.url }
+    const env = { ...plain, EVENT_LOG_URL: log.url, READ_STORE_URL: views.url, METRICS_TOKEN }
     const world = await createWorldIn(env, buildFaultWorld)
     const server = createPlatformProcess(env)
     running.push(server)
@@ -64,11 +65,19 @@ describe.each(storeSetups)('unavailable stores over $name', (setup) => {
       await back.catch((error: Error) => expect.fail(`${error.message}; last answered: ${answered}`))
     }
 
+    /** A scrape, which answers whatever is away. */
+    const scrape = async () => {
+      const { status, text } = await createApiClient(() => server.baseUrl, METRICS_TOKEN)('/metrics')
+      expect(status).toBe(200)
+      return text
+    }
+
     await placed('instant')
     await placed('live')
     log.detach()
     for (const mode of ['instant', 'live', 'instant']) expectUnavailable(await place(mode))
     expect((await ask('/readyz')).status).toBe(503)
+    expect(await scrape()).toMatch(/^readiness_ok 0$/m)
     log.attach()
     await placed('instant')
     await placed('live')
@@ -77,6 +86,10 @@ describe.each(storeSetups)('unavailable stores over $name', (setup) => {
     for (const mode of ['instant', 'live', 'instant']) expectUnavailable(await place(mode))
     expectUnavailable(await read())
     expect((await ask('/readyz')).status).toBe(503)
+    const scraped = await scrape()
+    expect(scraped).toMatch(/^readiness_ok 0$/m)
+    expect(scraped).toMatch(/^scrape_reading_failures_total\{reading="projections"\} [1-9]/m)
+    expect(scraped).not.toMatch(/^projection_lag_seconds\{/m)
     views.attach()
     await readable()
     await placed('instant')

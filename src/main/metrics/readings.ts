@@ -126,7 +126,7 @@ async function readLeases({ workers, readSide }: MetricSources): Promise<Samples
   return { lane_leases_held: [...work, projections] }
 }
 
-/** The lag of the threads that answer; one that has ended has none. */
+/** The lag of the threads. It fails when one has ended, which ends the process. */
 function createThreadReading({ readSide: { threads }, clock }: MetricSources): Reading {
   const watched = [...threads].map(([thread, ask]) => ({ labels: { thread }, lagOf: watchLoopLag(ask, clock) }))
   return async () => {
