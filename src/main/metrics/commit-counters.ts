@@ -22,6 +22,7 @@ export function createCommitCounters(registry: Registry) {
     overtaken: commits.labels('overtaken'),
     failed: commits.labels('failed'),
   }
+  for (const outcome of Object.keys(outcomes)) commits.zero({ outcome })
   return {
     commitEnded(outcome: CommitOutcome, seconds: number, written: number): void {
       outcomes[outcome].observe(seconds)

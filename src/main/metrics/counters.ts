@@ -26,6 +26,7 @@ function createRequestCounters(registers: Registry[]) {
     labelNames: ['answered'],
     registers,
   })
+  for (const answered of ['true', 'false']) forwarded.inc({ answered }, 0)
   return {
     observe({ method, route, status, ms }: RequestSample): void {
       seconds.observe({ method, route: route ?? 'none', status: String(status) }, ms / 1_000)
@@ -68,6 +69,8 @@ function createWriteCounters(registers: Registry[]) {
     conflict: appends.labels('conflict'),
     failed: appends.labels('failed'),
   }
+  // A series that begins above 0 would hide its first increase.
+  for (const outcome of Object.keys(outcomes)) appends.zero({ outcome })
   return {
     appendEnded(outcome: AppendOutcome, seconds: number, appended: number): void {
       outcomes[outcome].observe(seconds)

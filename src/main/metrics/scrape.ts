@@ -60,6 +60,7 @@ export function createScrape(parts: ScrapeParts): () => Promise<Scrape> {
   const readings = Object.entries(parts.readings) as [ReadingName, Reading][]
   const read = createReader(parts)
   const threadText = createThreadText(parts)
+  for (const [reading] of readings) parts.failures.inc({ reading }, 0)
   const shared: Flight<Scrape> = createSingleFlight()
   const scrape = async (): Promise<Scrape> => {
     const [text] = await Promise.all([threadText(), ...readings.map(([name, reading]) => read(name, reading))])

@@ -84,6 +84,7 @@ describe('a scrape', () => {
         'thread_event_loop_lag_max_seconds{thread="query"} 0.5',
         'event_log_append_duration_seconds_bucket{le="0.0025",outcome="appended"} 1',
         'event_log_append_duration_seconds_count{outcome="appended"} 1',
+        'event_log_append_duration_seconds_count{outcome="failed"} 0',
         'event_log_appended_events_total 3',
       ]),
     )
