@@ -82,7 +82,9 @@ async function readStream(
   for (;;) {
     const count = limit - events.length
     if (count <= 0) return events
-    const request = streamRead(stream, from + events.length, count)
+    // A stream with a retention begins later than it was asked for.
+    const next = (events.at(-1)?.revision ?? from - 1) + 1
+    const request = streamRead(stream, next, count)
     const { messages, isPartial } = await withReadRetry(() => collect(service, request, deadline))
     events.push(...eventsOf(messages))
     if (!isPartial) return events

@@ -27,7 +27,7 @@ const RETRY_MS = 10_000
 export interface FoldLoader {
   /**
    * The stream's fold. `fresh`: read to the tail of the stream after this call; otherwise a known fold is returned as it
-   * is. Concurrent fresh loads of a stream share the next read. @throws LogUnavailable
+   * is. Concurrent fresh loads of a stream share the next read. @throws LogUnavailable, and Error for a stream that lacks events
    */
   readonly foldOf: (mailbox: Mailbox, fresh: boolean) => Promise<Fold>
   /** The fold as it was at most so long ago (ms); 0: read to the tail. @throws LogUnavailable */
@@ -83,6 +83,7 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
     let fold = mailbox.fold ?? (await loadStart(ports, mailbox))
     for (let isTail = false; !isTail; ) {
       const page = await log.read(stream, fold.revision + 1, PAGE)
+      requireNext(page, fold.revision)
       fold = await foldPage(entity, fold, page)
       isTail = page.length < PAGE
     }
@@ -136,6 +137,14 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
     },
     keepUp,
   }
+}
+
+/** Checks that a page follows a revision: a state without the events before would be wrong. @throws Error */
+function requireNext([first]: readonly RecordedEvent[], revision: number): void {
+  if (first === undefined || first.revision <= revision + 1) return
+  throw new Error(
+    `Stream ${first.stream} goes on with revision ${first.revision} after ${revision < 0 ? 'nothing' : `revision ${revision}`}: the events between are gone from the event log.`,
+  )
 }
 
 /** The fold from which a stream is read on: that of its snapshot, or none. */
