@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient } from '../../support/e2e/api-client.ts'
-import { environmentOf } from '../../support/e2e/compose.ts'
+import { commandOf, environmentOf } from '../../support/e2e/compose.ts'
 import { openPathProxy } from '../../support/e2e/path-proxy.ts'
 import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
@@ -41,9 +41,12 @@ describe.each(storeSetups)('the services of the compose file, over $name', (setu
     })
     dialed = world.line.e164
     for (const name of SERVICES) {
-      // The service's environment; the stores, files and port are those of the test instead of the container's.
+      // The service's command and environment; the stores, files and port are those of the test instead of the container's.
       const places = { EVENT_LOG_URL, READ_STORE_URL, DATA_DIR, HOST: '127.0.0.1', PORT: await freePort() }
-      const one = createPlatformProcess({ ...environmentOf(name, { ...DOT_ENV, MASTER_KEY }), ...places })
+      const one = createPlatformProcess(
+        { ...environmentOf(name, { ...DOT_ENV, MASTER_KEY }), ...places },
+        commandOf(name),
+      )
       running.set(name, one)
       one.start()
     }

@@ -5,6 +5,9 @@ import { z } from 'zod'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
+/** Directory of the project in the image, from which its processes run. */
+const WORKDIR = '/app'
+
 const texts = z.array(z.string()).default([])
 const service = z.looseObject({
   image: z.string(),
@@ -21,6 +24,8 @@ const service = z.looseObject({
   networks: texts,
   network_mode: z.string().optional(),
   healthcheck: z.looseObject({ test: z.union([z.string(), z.array(z.string())]) }).optional(),
+  entrypoint: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
 })
 /** Reads a file of the project. */
@@ -60,4 +65,26 @@ export function environmentOf(name: string, dotEnv: Variables): Variables {
     ...ofImage,
     ...ofService.map(([variable, text]) => [variable, filledIn(String(text), dotEnv)]),
   ])
+}
+
+/** The words of an instruction of the image in the form of a list; none where it has none. */
+function wordsOfImage(instruction: 'ENTRYPOINT' | 'CMD'): readonly string[] {
+  const words = new RegExp(`^${instruction} (\\[.+\\])$`, 'm').exec(readProjectFile('Dockerfile'))?.[1] ?? '[]'
+  return z.array(z.string()).parse(JSON.parse(words))
+}
+
+/**
+ * The command line of the process in a service's container, to be run in this checkout: by the Node of this process, and with
+ * paths of the checkout for those of the image. @throws Error for another program than `node`
+ */
+export function commandOf(name: string): readonly [string, ...string[]] {
+  const { entrypoint, command } = composeService(name)
+  // An entry point of the service's own takes the image's command away.
+  const words = [
+    ...(entrypoint ?? wordsOfImage('ENTRYPOINT')),
+    ...(command ?? (entrypoint === undefined ? wordsOfImage('CMD') : [])),
+  ]
+  const [program, ...rest] = words
+  if (program !== 'node') throw new Error(`${name} runs ${program}, which is no program of this machine.`)
+  return [process.execPath, ...rest.map((word) => word.replace(new RegExp(`^${WORKDIR}(?=/)`), ROOT))]
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { COMPILE_CACHE, waitUntil } from '../e2e/server.ts'
 
-const START = join(import.meta.dirname, '../../../scripts/start.ts')
+const ROOT = join(import.meta.dirname, '../../..')
 const ANSWER_MS = 60_000
 /** Time limit (ms) of one request that asks whether it answers. */
 const ASK_MS = 5_000
@@ -41,8 +41,14 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address ? address.port : 0)
 }
 
-/** A platform without seed, over the stores named in its environment. */
-export function createPlatformProcess(env: Environment): PlatformProcess {
+/** The command line of `npm start`. */
+const START = [process.execPath, 'scripts/start.ts'] as const
+
+/** A platform without seed, over the stores named in its environment, run by a command line (its program first) in this checkout. */
+export function createPlatformProcess(
+  env: Environment,
+  [program, ...words]: readonly [string, ...string[]] = START,
+): PlatformProcess {
   const baseUrl = `http://127.0.0.1:${env.PORT}`
   let running: ChildProcess | null = null
   let said = ''
@@ -70,7 +76,8 @@ export function createPlatformProcess(env: Environment): PlatformProcess {
     start(more = {}) {
       const { PATH = '', HOME = '' } = process.env
       said = ''
-      running = spawn(process.execPath, [START], {
+      running = spawn(program, words, {
+        cwd: ROOT,
         env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
