@@ -43,6 +43,10 @@ export interface LogQuery {
  * Every method throws StoreUnavailable (ports/read-store.ts).
  */
 export interface OperationalStore {
+  /** Creates missing collections and indexes; existing ones stay unchanged. Opening the store has done so. */
+  ensure(): Promise<void>
+  /** Names of its collections that are missing or lack an index; none where they cannot get lost. */
+  missingIndexes(): Promise<readonly string[]>
   get(key: string, now: number): Promise<Entry | null>
   /** Entries whose key begins with the prefix, ordered by key, at most `limit`, after the key `after` (exclusive). */
   list(

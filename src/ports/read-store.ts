@@ -147,6 +147,8 @@ export interface ReadStore {
   readonly atomic: boolean
   /** Creates missing collections and indexes; existing ones stay unchanged. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>
+  /** Names of the collections that are missing or, where a server's operator can drop one, lack an index of their specification. */
+  missingIndexes(specs: readonly CollectionSpec[]): Promise<readonly string[]>
   get(collection: string, id: string, now?: number): Promise<StoredDocument | null>
   /** The existing documents of the ids, in no order. */
   getMany(collection: string, ids: readonly string[], now?: number): Promise<readonly StoredDocument[]>

@@ -358,6 +358,17 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.collections()).toContain(collection)
     })
 
+    test('names the collections that are not there, until they are ensured', async () => {
+      const there = await createCollectionWith([])
+      const specs = [there, `docs-${randomUUID()}_v1`, `docs-${randomUUID()}_v1`].map((name) => ({ name, ...SPEC }))
+      const absent = specs.slice(1).map((spec) => spec.name)
+      expect((await store.missingIndexes(specs)).toSorted()).toEqual(absent.toSorted())
+      await under.other.ensure(specs)
+      expect(await store.missingIndexes(specs)).toEqual([])
+      await under.other.drop(there)
+      expect(await store.missingIndexes(specs)).toEqual([there])
+    })
+
     test('drops a collection and its checkpoint, and nothing else', async () => {
       const [dropped, kept] = [
         await createCollectionWith([{ id: 'a', position: 1, doc: {} }]),

@@ -38,11 +38,17 @@ async function ensureFormat(db: Db): Promise<void> {
   const marker = await markers.findOne({ _id: 'format' })
   if (marker) return checkFormat(marker.format)
   if (collections.some(({ name }) => ALWAYS.has(name))) return checkFormat(1)
+  if (!(await markFormat(db))) checkFormat((await markers.findOne({ _id: 'format' }))?.format ?? FORMAT)
+}
+
+/** Marks a database with the format of what this program stores. False when it has a mark. */
+export async function markFormat(db: Db): Promise<boolean> {
   try {
-    await markers.insertOne({ _id: 'format', format: FORMAT })
+    await db.collection<Marker>(COLLECTION).insertOne({ _id: 'format', format: FORMAT })
+    return true
   } catch (error) {
-    if (!isDuplicate(error)) throw error
-    checkFormat((await markers.findOne({ _id: 'format' }))?.format ?? FORMAT)
+    if (isDuplicate(error)) return false
+    throw error
   }
 }
 

@@ -2,9 +2,17 @@ import { Binary, type Collection, type Db, type Filter, type UpdateFilter } from
 import type { Entry, LogRecord, OperationalStore } from '../../ports/operational-store.ts'
 import { isDuplicate, type MongoConnection } from './connection.ts'
 import { openDatabase } from './database.ts'
+import { ensureIndexes, type IndexedCollection, missingIndexes } from './indexes.ts'
 
 const COLLECTION = '_operational'
 const LOG_COLLECTION = '_notes'
+const INDEXES: readonly IndexedCollection[] = [
+  { name: COLLECTION, indexes: [{ key: { e: 1 } }] },
+  {
+    name: LOG_COLLECTION,
+    indexes: [{ key: { e: 1 } }, { key: { s: 1, t: -1, i: -1 } }, { key: { s: 1, l: 1, t: -1, i: -1 } }],
+  },
+]
 /** Sorts after every key with the same prefix. */
 const LAST = '\u{10FFFF}'
 
@@ -35,8 +43,11 @@ interface LogRow {
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
   const { withDb, close } = await openDatabase(url)
-  await withDb(createIndexes)
+  const ensure = () => withDb((db) => ensureIndexes(db, INDEXES))
+  await ensure()
   return {
+    ensure,
+    missingIndexes: () => withDb((db) => missingIndexes(db, INDEXES)),
     ...entryMethods(withDb),
     ...logMethods(withDb),
     deleteExpired: (now) => withDb((db) => deleteExpired(db, now)),
@@ -46,17 +57,9 @@ export async function openMongoOperationalStore(url: string): Promise<Operationa
 
 type WithDb = MongoConnection['withDb']
 
-function createIndexes(db: Db): Promise<unknown> {
-  const log = logRowsOf(db)
-  return Promise.all([
-    rowsOf(db).createIndex({ e: 1 }),
-    log.createIndex({ e: 1 }),
-    log.createIndex({ s: 1, t: -1, i: -1 }),
-    log.createIndex({ s: 1, l: 1, t: -1, i: -1 }),
-  ])
-}
-
-function entryMethods(withDb: WithDb): Omit<OperationalStore, 'appendLog' | 'queryLog' | 'deleteExpired' | 'close'> {
+function entryMethods(
+  withDb: WithDb,
+): Omit<OperationalStore, 'ensure' | 'missingIndexes' | 'appendLog' | 'queryLog' | 'deleteExpired' | 'close'> {
   const withRows = <Result>(call: (rows: Collection<Row>) => Promise<Result>) => withDb((db) => call(rowsOf(db)))
   return {
     get: (key, now) =>

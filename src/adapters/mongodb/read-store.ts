@@ -1,4 +1,4 @@
-import { type Collection, type Db, type FindCursor, type IndexDescription, MongoServerError } from 'mongodb'
+import type { Collection, Db, FindCursor, IndexDescription } from 'mongodb'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -11,8 +11,8 @@ import type {
 import { CHECKPOINTS, moveCheckpoint, type StoredCheckpoint, writeDocuments } from './commit.ts'
 import { openDatabase } from './database.ts'
 import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts'
+import { ensureIndexes, type IndexedCollection, missingIndexes, namesIn } from './indexes.ts'
 
-const NAMESPACE_EXISTS = 48
 /** The server deletes so long (s) after the expiry what the expiry cleaner has not. */
 const SERVER_DELETES_AFTER_S = 7 * 86_400
 const EXPIRY_INDEX = { key: { x: 1 }, sparse: true, expireAfterSeconds: SERVER_DELETES_AFTER_S } as const
@@ -28,7 +28,8 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await openDatabase(url)
   return {
     atomic: false,
-    ensure: (specs) => withDb((db) => ensure(db, specs)),
+    ensure: (specs) => withDb((db) => ensureIndexes(db, specs.map(indexedCollection))),
+    missingIndexes: (specs) => withDb((db) => missingIndexes(db, specs.map(indexedCollection))),
     get: (collection, id, now) => withDb(async (db) => (await getMany(db, collection, [id], now))[0] ?? null),
     getMany: (collection, ids, now) => withDb((db) => getMany(db, collection, ids, now)),
     find: (collection, page) => withDb((db) => find(db, collection, page)),
@@ -75,14 +76,8 @@ function checkpointsOf(db: Db): Collection<StoredCheckpoint> {
   return db.collection<StoredCheckpoint>(CHECKPOINTS)
 }
 
-async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
-  const there = new Set(await namesIn(db))
-  await Promise.all(
-    specs.map(async ({ name, indexes }) => {
-      if (!there.has(name)) await create(db, name)
-      await db.collection(name).createIndexes([EXPIRY_INDEX, ...indexes.flatMap(storedIndex)])
-    }),
-  )
+function indexedCollection({ name, indexes }: CollectionSpec): IndexedCollection {
+  return { name, indexes: [EXPIRY_INDEX, ...indexes.flatMap(storedIndex)] }
 }
 
 /** The server's form of an index; none for one without paths. */
@@ -91,22 +86,9 @@ function storedIndex(index: CollectionSpec['indexes'][number]): readonly IndexDe
   return paths.length > 0 ? [{ key: Object.fromEntries(paths) }] : []
 }
 
-/** Creates a collection; another process may create it at the same time. */
-async function create(db: Db, name: string): Promise<void> {
-  try {
-    await db.createCollection(name)
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error
-  }
-}
-
 /** Drops a collection if it exists: before MongoDB 7 a server refuses to drop a missing one. */
 async function drop(db: Db, name: string): Promise<void> {
   if ((await namesIn(db)).includes(name)) await db.dropCollection(name)
-}
-
-async function namesIn(db: Db): Promise<readonly string[]> {
-  return (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
 }
 
 async function getMany(

@@ -12,6 +12,8 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
   const thread = await openFileThread<EntryCalls>(new URL('./entry-thread.ts', import.meta.url), path, StoreUnavailable)
   const run = async <Result>(...call: EntryCall): Promise<Result> => (await (await thread.remote()).run(call)) as Result
   return {
+    ensure: async () => {},
+    missingIndexes: async () => [],
     async get(key, now) {
       const row = await run<EntryRow | null>('get', key, now)
       return row && entryOf(row)

@@ -93,6 +93,11 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   return {
     atomic: true,
     ensure: (specs) => runAsync(() => ensure(db, prepare, catalogue, specs)),
+    missingIndexes: (specs) =>
+      runAsync(() => {
+        const there = new Set(catalogue.names())
+        return specs.map(({ name }) => name).filter((name) => !there.has(name))
+      }),
     get: (name, id, now) =>
       inCollection(name, null, (collection) => getMany(prepare, collection, [id], now)[0] ?? null),
     getMany: (name, ids, now) => inCollection(name, [], (collection) => getMany(prepare, collection, ids, now)),

@@ -29,6 +29,22 @@ export function olderLogProblem(end: number, furthest: number): ReadinessProblem
   }
 }
 
+/** Collections named in a sentence. */
+const NAMED = 5
+
+/** Collections that are missing or lack an index: until it is there again, reads of them may take too long. */
+export function missingIndexProblems(collections: readonly string[]): readonly ReadinessProblem[] {
+  const { length } = collections
+  if (length === 0) return []
+  const of = length === 1 ? '1 collection' : `${length} collections`
+  const named = collections.slice(0, NAMED).join(', ')
+  return [
+    plain(
+      `Indexes of ${of} of the read store are missing: ${named}${length > NAMED ? ` and ${length - NAMED} more` : ''}.`,
+    ),
+  ]
+}
+
 /** Projections that no living process folds: what is written from now on is not read. */
 export function unownedProblems(progress: readonly ProjectionProgress[]): readonly ReadinessProblem[] {
   const read = progress.filter(({ active }) => active !== null)

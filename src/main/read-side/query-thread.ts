@@ -24,13 +24,14 @@ import { readBeats } from '../../runtime/ownership/presence.ts'
 import { withActiveBuilds } from '../../runtime/projections/active-builds.ts'
 import { requestRebuild } from '../../runtime/projections/build-lifecycle.ts'
 import { createCheckpointTracker, pollCheckpoints } from '../../runtime/projections/checkpoint-tracker.ts'
+import { watchIndexes } from '../../runtime/projections/index-watch.ts'
 import { readProgress } from '../../runtime/projections/projection-progress.ts'
 import { createChangeCounters, type ProjectionChange } from '../../runtime/queries/change-counters.ts'
 import { withExpiredHidden } from '../../runtime/queries/hide-expired.ts'
 import { withReadInvalidation } from '../../runtime/queries/invalidate-on-read.ts'
 import { withPendingEvents } from '../../runtime/queries/pending-events.ts'
 import { createQueryRunner, type QueryRequest, type QueryResponse } from '../../runtime/queries/query-runner.ts'
-import { columns, projections, queries, upcasts } from '../registry.ts'
+import { columns, followed, projections, queries, upcasts } from '../registry.ts'
 import { createSecrets } from '../secrets.ts'
 import { openOperationalStore, openReadStore } from '../stores.ts'
 import { systemClock, systemRandom } from '../system.ts'
@@ -138,6 +139,17 @@ async function watchOwners(): Promise<void> {
 }
 void watchOwners()
 
+const missingIndexes = watchIndexes({
+  store,
+  ops,
+  projections,
+  indexedByPosition: new Set(followed),
+  // The processes that project have created them.
+  repairs: !polls,
+  clock: systemClock,
+  signal: stop.signal,
+})
+
 async function keyOf(hash: string): Promise<Credential | null> {
   return (await readMany(views, credentials, [hash])).get(hash) ?? null
 }
@@ -214,6 +226,7 @@ const handlers = {
     const unownedMs = (build: string) => owners.unownedMs(build, now)
     return readProgress(store, projections, { leases, isAlive: owners.isAlive, unownedMs })
   },
+  missingIndexes,
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)
     return projection !== undefined && requestRebuild(store, projection)

@@ -70,6 +70,8 @@ export interface ReadSide {
   readonly setPublicUrl: (publicUrl: string) => Promise<void>
   /** Progress of every projection's builds, whichever process runs them. @throws StoreUnavailable */
   readonly progress: () => Promise<readonly ProjectionProgress[]>
+  /** Names of the stored collections that are missing or lack an index, as they were looked at last. */
+  readonly missingIndexes: () => Promise<readonly string[]>
   /** Starts to rebuild a projection; false when a rebuild is already running. */
   readonly rebuild: (name: string) => Promise<boolean>
   readonly close: () => Promise<void>
@@ -214,6 +216,7 @@ export async function openReadSide(options: {
     callLines: calls.callLines,
     setPublicUrl: calls.setPublicUrl,
     progress: () => calls.progress(),
+    missingIndexes: () => calls.missingIndexes(),
     rebuild: calls.rebuild,
     projections: folding ? () => folding.status() : null,
     projector: folding ?? null,

@@ -14,6 +14,7 @@ import {
   haltedRebuilds,
   LAG_MS,
   lagProblems,
+  missingIndexProblems,
   newerBuilds,
   olderLogProblem,
   readBuilds,
@@ -27,7 +28,7 @@ const OUTDATED = 'A newer version of the platform has written events that this p
 
 /** Sources of the readiness of a process. */
 export interface ReadinessPorts {
-  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'progress'>
+  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'progress' | 'missingIndexes'>
   /** The projections that this process reads. */
   readonly projections: readonly Pick<AnyProjection, 'name' | 'events'>[]
   readonly log: Pick<EventLog, 'head' | 'readAll'>
@@ -95,7 +96,7 @@ function endedReactions({ status }: Pick<Workers, 'status'>): readonly Readiness
 
 /**
  * Readiness for `/readyz`, the same in every role: the stores must respond, the log must have what the read models were built
- * from, every projection must be folded by somebody and keep up, reactions must run, and neither a build nor a snapshot of this
+ * from, every projection must be folded by somebody and keep up, the stores' indexes must be there, reactions must run, and neither a build nor a snapshot of this
  * version may be missing.
  */
 export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
@@ -104,11 +105,11 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
   let reported = ''
   return async () => {
     const [stored, statuses, waiting] = await Promise.all([
-      probe(clock, 'read store', readSide.progress),
+      probe(clock, 'read store', () => Promise.all([readSide.progress(), readSide.missingIndexes()])),
       readSide.projections?.().catch(() => []) ?? [],
       parked(),
     ])
-    const progress = stored.answer ?? []
+    const [progress, missing] = stored.answer ?? [[], []]
     const read = await probe(clock, 'event log', () => readLogState(ports, endBefore, progress))
     const met = writer.outdated()
     const outdated = met === null ? [] : [{ sentence: OUTDATED, cause: met }]
@@ -120,6 +121,7 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
       ...(read.answer?.older ?? []),
       ...lagProblems(read.answer?.late ?? new Map(), ended),
       ...unownedProblems(progress),
+      ...missingIndexProblems(missing),
       ...ended.values(),
       ...endedReactions(workers),
       ...outdated,

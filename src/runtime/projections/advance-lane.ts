@@ -43,7 +43,7 @@ function handleReducerError({ clock, onHalt }: BuildPorts, lane: ProjectionLane,
 }
 
 /** Has the lane read its checkpoint again: what is stored is not known. */
-function restart(lane: ProjectionLane): void {
+export function restart(lane: ProjectionLane): void {
   if (lane.state === 'running') lane.state = 'starting'
   clearDocuments(lane)
 }

@@ -5,6 +5,7 @@ export function delegate(store: ReadStore): ReadStore {
   return {
     atomic: store.atomic,
     ensure: (specs) => store.ensure(specs),
+    missingIndexes: (specs) => store.missingIndexes(specs),
     get: (collection, id, now) => store.get(collection, id, now),
     getMany: (collection, ids, now) => store.getMany(collection, ids, now),
     find: (collection, page) => store.find(collection, page),

@@ -11,7 +11,7 @@ import type { PageSizes } from '../lanes/page-limit.ts'
 import type { LaneWork } from '../lanes/running-lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { advance, flush, flushDueAt } from './advance-lane.ts'
+import { advance, flush, flushDueAt, restart } from './advance-lane.ts'
 import { beginLane } from './begin-lane.ts'
 import { requestRebuild } from './build-lifecycle.ts'
 import type { BuildPorts, Halt } from './build-ports.ts'
@@ -83,6 +83,10 @@ export interface ProjectionRunner {
 
 const isOwned = ({ state }: ProjectionLane) => state === 'running' || state === 'starting'
 
+/** Whether its checkpoint is stored, and no step of the lane is under way. */
+const isResting = ({ state, busy, committed }: ProjectionLane) =>
+  state === 'running' && busy === null && committed !== null
+
 /** The ports of the lanes; the progress of what is read, or will be, is reported to the options' listener. */
 function portsOf(options: ProjectionRunnerOptions): BuildPorts {
   const { log, store, clock, upcasts = {} } = options
@@ -144,7 +148,10 @@ function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts): LaneS
     onDrop: ownership.forget,
     async onRefresh(lanes) {
       const others = lanes.filter(({ state }) => state === 'contending')
-      const checkpoints = others.length > 0 ? await store.checkpoints() : {}
+      const resting = lanes.filter(isResting)
+      const checkpoints = await store.checkpoints()
+      // A lane with nothing to commit does not find out by itself that its checkpoint went with the store's documents.
+      for (const lane of resting) if (isResting(lane) && !checkpoints[lane.key]) restart(lane)
       for (const lane of others) {
         const { position, at } = lowestOf(coverageOf(checkpoints, lane.group), lane.range)
         lane.read = position

@@ -41,7 +41,7 @@ function readinessFixture({
   const [clock, log] = [createManualClock(), createMemoryLog()]
   const positions = createCheckpointTracker(clock)
   const readiness = createReadiness({
-    readSide: { projections: null, positions, progress: async () => [], ...readSide },
+    readSide: { projections: null, positions, progress: async () => [], missingIndexes: async () => [], ...readSide },
     projections: [openTallies, tallyTotals],
     log,
     workers: NO_WORKERS,
@@ -64,6 +64,17 @@ describe('the readiness of a process', () => {
     expect(await readinessFixture().readiness()).toEqual(READY)
     const writer = { outdated: () => null, snapshotStatus: () => ({ missing: 0, failing: 1 }) }
     expect(await readinessFixture({ writer }).readiness()).toEqual(warning('The last snapshot of 1 stream has failed.'))
+  })
+
+  it('ends while stored collections lack indexes', async () => {
+    const readinessOf = (collections: readonly string[]) =>
+      readinessFixture({ readSide: { missingIndexes: async () => collections } }).readiness()
+    expect(await readinessOf(['calls_v1'])).toEqual(
+      problem('Indexes of 1 collection of the read store are missing: calls_v1.'),
+    )
+    expect(await readinessOf(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toEqual(
+      problem('Indexes of 7 collections of the read store are missing: a, b, c, d, e and 2 more.'),
+    )
   })
 
   it('begins once the builds of its version are complete', async () => {

@@ -52,6 +52,8 @@ export function createMemoryOperationalStore(): OperationalStore {
     entries.set(key, { key, value: copyOf(value), version, expiresAt })
 
   return {
+    ensure: async () => {},
+    missingIndexes: async () => [],
     get: async (key, now) => live(key, now),
     async list(prefix, now, { after = '', limit = Number.POSITIVE_INFINITY } = {}) {
       const keys = [...entries.keys()].filter((key) => key.startsWith(prefix) && key > after && live(key, now)).sort()

@@ -87,6 +87,7 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
           .map(({ id, doc }) => [id, doc]),
       ),
     atomic,
+    missingIndexes: async (specs) => specs.map(({ name }) => name).filter((name) => !collections.has(name)),
     async ensure(specs) {
       for (const { name } of specs) docsOf(name)
     },

@@ -27,7 +27,7 @@ describe.runIf(url)('the format of a MongoDB database', () => {
     const stores = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
         const store = await (n % 2 ? openMongoReadStore : openMongoOperationalStore)(database)
-        if ('ensure' in store) await store.ensure([{ name: `docs-${n}_v1`, indexes: [], columns: [] }])
+        if ('commit' in store) await store.ensure([{ name: `docs-${n}_v1`, indexes: [], columns: [] }])
         else await store.put(`key-${n}`, n, null)
         return store
       }),

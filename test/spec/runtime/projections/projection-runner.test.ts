@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { expectedTotals, projectionFixture, stopRunners } from '../../../support/fixtures/projection-fixture.ts'
@@ -95,6 +96,20 @@ describe('running projections', () => {
     await fill(5, 9)
     await start().at()
     expect(store.all(totals)).toEqual(expectedTotals(9))
+  })
+
+  test('folds from the start again when its documents and checkpoints are gone, although nothing is appended', async () => {
+    const { clock, store, start, fill } = projectionFixture()
+    await fill(0, 10)
+    await start().at()
+    await clock.advance(2_000)
+    for (const projection of [openTallies, tallyTotals]) {
+      const { collection, checkpoint } = buildNames(projection)
+      await store.drop(collection, checkpoint)
+    }
+    expect(store.all(totals)).toEqual({})
+    await clock.advance(5_000)
+    expect(store.all(totals)).toEqual(expectedTotals(10))
   })
 
   test.each(['fail', 'lose'] as const)(
