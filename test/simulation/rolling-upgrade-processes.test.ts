@@ -1,34 +1,13 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { embeddedStores, freshEnvironment, type Server, startServer, waitUntil } from '../support/e2e/server.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
-const COPIED = ['package.json', 'tsconfig.json', 'src', 'commands', 'projections', 'queries', 'scripts', 'docs']
-/** What the next version has changed: rows with columns, records that are read back, and what authentication reads. */
-const CHANGED = ['calls/call-log', 'demand/buyers', 'access/credentials']
-const NEXT = 99
+import { copyNextVersion } from '../support/simulation/next-version.ts'
 
 const servers: Server[] = []
 afterAll(async () => {
   for (const server of servers) await server.dispose()
 })
-
-/** Copies the code with read models of a later version; returns the folder of its scripts. */
-function copyNextVersion(directory: string): string {
-  mkdirSync(directory)
-  for (const name of COPIED) cpSync(join(ROOT, name), join(directory, name), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
-  for (const name of CHANGED) {
-    const file = join(directory, 'projections', `${name}.ts`)
-    const source = readFileSync(file, 'utf8')
-    const raised = source.replace(/^ {2}version: \d+,$/m, `  version: ${NEXT},`)
-    expect(raised).not.toBe(source)
-    writeFileSync(file, raised)
-  }
-  return join(directory, 'scripts')
-}
 
 /** What a client does at one process, with the credentials that all of them share. */
 function clientOf({ baseUrl, sandbox }: Server) {

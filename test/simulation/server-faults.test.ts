@@ -11,6 +11,7 @@ import {
 } from '../support/faults/log-load.ts'
 import { type FaultServers, faultServers } from '../support/servers.ts'
 import { runFaultRounds } from './fault-rounds.ts'
+import { testReplicas } from './replicas-behind-proxy.ts'
 
 /** `ROUNDS=200` runs longer; `SERVERS_DISK=1 with-servers npx node test/simulation/fault-rounds.ts 200` also prints its progress. */
 const ROUNDS = Number(process.env.ROUNDS ?? 5)
@@ -62,4 +63,7 @@ describe.runIf(given)('servers that are killed, paused and restarted', () => {
     expect(report.acknowledged).toBeGreaterThan(ROUNDS)
     expect(report.written).toBeGreaterThan(ROUNDS)
   })
+
+  // Here, since nothing else may use these servers meanwhile. It takes minutes: REPLICAS=1 runs it.
+  if (process.env.REPLICAS) testReplicas(servers)
 })

@@ -41,14 +41,14 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address ? address.port : 0)
 }
 
-/** The command line of `npm start`. */
-const START = [process.execPath, 'scripts/start.ts'] as const
+type CommandLine = readonly [string, ...string[]]
+
+/** The command line of `npm start`, of the scripts in a folder. */
+export const startOf = (scripts: string): CommandLine => [process.execPath, join(scripts, 'start.ts')]
+const START = startOf('scripts')
 
 /** A platform without seed, over the stores named in its environment, run by a command line (its program first) in this checkout. */
-export function createPlatformProcess(
-  env: Environment,
-  [program, ...words]: readonly [string, ...string[]] = START,
-): PlatformProcess {
+export function createPlatformProcess(env: Environment, [program, ...words]: CommandLine = START): PlatformProcess {
   const baseUrl = `http://127.0.0.1:${env.PORT}`
   let running: ChildProcess | null = null
   let said = ''
