@@ -20,7 +20,7 @@ import { overview } from '../test/bench/overview.ts'
 import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
 import { pools } from '../test/bench/pools.ts'
 import { rebuildOnMongo } from '../test/bench/rebuild-mongodb.ts'
-import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
+import { rebuildWrites, rebuildWritesOnServers } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
 import { reports } from '../test/bench/reports.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
@@ -63,6 +63,7 @@ const onEventStore: Readonly<Record<string, (url: string) => Promise<readonly Fi
 /** Benchmarks over a running MongoDB too, which MONGODB_URL names. */
 const onServers: Readonly<Record<string, (eventStoreUrl: string, mongoUrl: string) => Promise<readonly Figure[]>>> = {
   'take-over': takeOver,
+  'rebuild-writes-servers': (eventStore, mongo) => rebuildWritesOnServers(eventStore, mongo, Number(values.rebuilt)),
   'rebuild-mongodb': (eventStore, mongo) => rebuildOnMongo(eventStore, mongo, Number(values.rebuilt)),
 }
 const { EVENTSTORE_URL: eventStoreUrl, MONGODB_URL: mongoUrl } = process.env

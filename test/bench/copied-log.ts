@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
@@ -38,4 +39,11 @@ export async function copyGeneratedLog(directory: string, events: number, to: Ev
   }
   await from.close()
   return played
+}
+
+/** The URL of a database of its own on a MongoDB server. */
+export function databaseUrl(mongoUrl: string): string {
+  const url = new URL(mongoUrl)
+  url.pathname = `/bench-${randomUUID().slice(0, 8)}`
+  return url.href
 }

@@ -10,9 +10,12 @@ import { delegate } from '../../src/runtime/projections/delegate-store.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { rebuildProjections } from '../../src/runtime/projections/rebuild-projections.ts'
 import { ownEverything } from '../support/memory/ownership.ts'
-import { copyGeneratedLog } from './copied-log.ts'
+import { copyGeneratedLog, databaseUrl } from './copied-log.ts'
 import { alternate, type Figure, figureOf, secondsOf } from './measure.ts'
 import { withDirectory } from './temp-directory.ts'
+
+/** How long the bare client waits for a server that is busy with its writes (ms). */
+const SLOW_SERVER_MS = 120_000
 
 /** A build that is read by nobody yet: its collection has a generation. */
 const isOfBuild = (collection: string) => collection.includes('~')
@@ -130,11 +133,10 @@ async function repeat(log: EventLog, store: ReadStore, client: MongoClient, { sp
  */
 export function rebuildOnMongo(eventStoreUrl: string, mongoUrl: string, events: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
-    const url = new URL(mongoUrl)
-    url.pathname = `/bench-${randomUUID().slice(0, 8)}`
+    const url = databaseUrl(mongoUrl)
     const log = await openEventStoreDb(eventStoreUrl)
-    const store = await openMongoReadStore(url.href)
-    const client = await MongoClient.connect(url.href)
+    const store = await openMongoReadStore(url)
+    const client = await MongoClient.connect(url, { connectTimeoutMS: SLOW_SERVER_MS })
     await copyGeneratedLog(directory, events, log)
     await build(log, store)
     let last: Recording | null = null

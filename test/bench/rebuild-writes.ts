@@ -1,5 +1,6 @@
 import { createBuyer } from '../../commands/demand/create-buyer.ts'
 import { callLog } from '../../projections/calls/call-log.ts'
+import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store-db.ts'
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import { sleep } from '../../src/kernel/async/sleep.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
@@ -8,6 +9,7 @@ import { readConfig } from '../../src/main/config.ts'
 import { projections } from '../../src/main/registry.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { createTenant, execute, openSession } from '../../src/seed/tenants.ts'
+import { copyGeneratedLog, databaseUrl } from './copied-log.ts'
 import { fillLog, playTemplates } from './generated-log.ts'
 import { alternate, type Figure, figureOf } from './measure.ts'
 import { withDirectory } from './temp-directory.ts'
@@ -92,27 +94,43 @@ async function untilProjected({ awaitProjections }: App): Promise<void> {
   for (let lags = true; lags; ) lags = Object.keys((await awaitProjections(types)).headers).length > 0
 }
 
-/** Writes over HTTP while the call log of a log of so many events is rebuilt, beside the same without a rebuild: p99. */
+/** Writes over HTTP to a platform while its call log is rebuilt, beside the same without a rebuild: p99. */
+async function measure(name: string, env: Readonly<Record<string, string>>): Promise<readonly Figure[]> {
+  const roles = { PORT: '0', LOG_LEVEL: 'silent', SANDBOX_SEED: '0', ROLES: 'command-api,query-api,projector' }
+  const app = await openApp(readConfig({ ...roles, ...env }), openLogger({ level: 'silent' }))
+  const write = await createWrites(app, await app.listen())
+  await untilProjected(app)
+  while ((await app.readSide.projections?.())?.some(({ lagMs }) => lagMs > 0)) await sleep(clock, 1_000, signal)
+  const pairs = await alternate(
+    () => slowestDuringRebuild(app, write),
+    () => slowestOf(write, isEarly),
+  )
+  await app.close()
+  return [figureOf(name, 'ms', { atMost: 1.5 }, pairs)]
+}
+
+const nameOf = (events: number) =>
+  `writes while a projection of ${events.toLocaleString('en-US')} events is rebuilt, p99`
+
+/** The figure over files, with a log of so many events. */
 export function rebuildWrites(events: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     fillLog(directory, await playTemplates(directory), events)
-    const env = {
-      PORT: '0',
-      DATA_DIR: directory,
-      LOG_LEVEL: 'silent',
-      SANDBOX_SEED: '0',
-      ROLES: 'command-api,query-api,projector',
-    }
-    const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
-    const write = await createWrites(app, await app.listen())
-    await untilProjected(app)
-    while ((await app.readSide.projections?.())?.some(({ lagMs }) => lagMs > 0)) await sleep(clock, 1_000, signal)
-    const pairs = await alternate(
-      () => slowestDuringRebuild(app, write),
-      () => slowestOf(write, isEarly),
-    )
-    await app.close()
-    const name = `writes while a projection of ${events.toLocaleString('en-US')} events is rebuilt, p99`
-    return [figureOf(name, 'ms', { atMost: 1.5 }, pairs)]
+    return measure(nameOf(events), { DATA_DIR: directory })
+  })
+}
+
+/** The same over an empty EventStoreDB, and in a database of its own on MongoDB. */
+export function rebuildWritesOnServers(
+  eventStoreUrl: string,
+  mongoUrl: string,
+  events: number,
+): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const log = await openEventStoreDb(eventStoreUrl)
+    await copyGeneratedLog(directory, events, log)
+    await log.close()
+    const env = { DATA_DIR: directory, EVENT_LOG_URL: eventStoreUrl, READ_STORE_URL: databaseUrl(mongoUrl) }
+    return measure(`${nameOf(events)}, on servers`, env)
   })
 }
