@@ -57,7 +57,13 @@ export async function createReplicas({ env, dataDir }: FaultEnvironment): Promis
     const death = join(dataDir, '..', `death-${created}`)
     const mortal = { NODE_OPTIONS: `--import=${PRELOADED}`, THREAD_DEATH: death }
     const own = { ROLES: roles.join(','), PORT: await freePort(), SHARDS: '2', TRUST_PROXY: 'true' }
-    return { death, process: createPlatformProcess({ ...env, ...mortal, ...own }, scripts && startOf(scripts)) }
+    return {
+      death,
+      process: createPlatformProcess(
+        { ...env, ...mortal, ...own },
+        scripts === undefined ? undefined : startOf(scripts),
+      ),
+    }
   }
   const createSome = (roles: readonly ProcessRole[], scripts?: string) =>
     Promise.all(Array.from({ length: REPLICAS }, () => create(roles, scripts)))
