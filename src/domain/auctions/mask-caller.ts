@@ -18,15 +18,15 @@ const NATIONAL_DIGITS = 10
 /** A number, however it is punctuated. The bounds keep its evaluation linear. */
 const NUMBER = /(?:\+|%2B)?\(?\d(?:[\s().-]{0,3}\d){6,16}/gi
 
-/** A field and its value, in JSON or a form. */
-const FIELD = /(["']?)([\w.-]{1,64})(\1\s{0,4}[=:]\s{0,4})("(?:[^"\\]|\\.){0,4096}"|[^&,}\s"]{1,4096})/g
+/** A field and its value, in JSON or a form. A name without a quote begins where a word does, so that the evaluation is linear. */
+const FIELD = /(?:(["'])|(?<![\w.-]))([\w.-]+)(\1\s{0,4}[=:]\s{0,4})("(?:[^"\\]|\\.){0,4096}"|[^&,}\s"]+)/g
 /** Names of fields whose values are credentials. */
 const CREDENTIAL = /authorization|passw|secret|token|api[_-]?key|signature|routing[_-]?key|credential/i
 const HIDDEN = '•••'
 
 /** A text without secrets as the platform issues them, and without the values of fields that are called as credentials are. */
 function withoutCredentials(text: string): string {
-  const fields = text.replace(FIELD, (all, quote: string, name: string, between: string, value: string) => {
+  const fields = text.replace(FIELD, (all, quote = '', name: string, between: string, value: string) => {
     if (!CREDENTIAL.test(name)) return all
     return `${quote}${name}${between}${value.startsWith('"') ? `"${HIDDEN}"` : HIDDEN}`
   })

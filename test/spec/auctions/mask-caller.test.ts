@@ -16,6 +16,10 @@ test.each([
   ['rk_abcdefghijklmnop', 'rk_•••'],
   ['{"password": "pw 1", "note": "x"}', '{"password": "•••", "note": "x"}'],
   ['api_key=abc&zip=90001', 'api_key=•••&zip=90001'],
+  [`${'x'.repeat(100)}_token=abc&zip=90001`, `${'x'.repeat(100)}_token=•••&zip=90001`],
+  [`secret=${'x'.repeat(5_000)}&zip=90001`, 'secret=•••&zip=90001'],
+  ['zip"token=abc"', 'zip"token=•••"'],
+  ['zip"token":"abc"', 'zip"token":"•••"'],
 ])('the text %j reads %j', (text, masked) => {
   expect(createTextMask(hidden)(text)).toBe(masked)
 })
