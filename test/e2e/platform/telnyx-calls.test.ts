@@ -200,8 +200,9 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     calls.place({
       to,
       from: 'anonymous',
-      hangsUpAfterSeconds: 1,
-      script: { [desk]: [{ result: 'answer', afterSeconds: 9 }] },
+      // A busy machine takes a while to dial.
+      hangsUpAfterSeconds: 4,
+      script: { [desk]: [{ result: 'answer', afterSeconds: 30 }] },
     })
     const { call } = await readOf(to, 'abandoned')
     expect(call).toMatchObject({ outcome: 'missed', callerNumber: null, hungUpBy: 'caller', talkSeconds: 0 })
