@@ -97,7 +97,7 @@ export function createBackgroundReader<L extends RunningLane>(
       work.distribute(page, members)
       const taken = take(members, page)
       limit.measure(page)
-      if (!page.end && !isSpread && !isArriving()) logReader.prefetch(page.position, limit.current())
+      if (!page.end && !isArriving()) logReader.prefetch(page.position, limit.current())
       await doneOrSlow(clock, [taken], SLOW_ASIDE_MS)
       rest(members, begun)
       left = left.filter(({ read }) => read > after).filter((lane) => !members.includes(lane))

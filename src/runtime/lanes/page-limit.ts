@@ -1,12 +1,11 @@
 import type { LogPage } from '../../ports/event-log.ts'
 
-/** Share of a page while lanes are at different positions: laggards read longer pages than leaders, so they converge. */
-const CATCH_UP_SHARE = { leading: 0.2, lagging: 0.8 } as const
+/** Events of a page while lanes are at different positions: laggards read longer pages than leaders, so they converge. */
+const CATCH_UP_PAGE = { leading: 1_000, lagging: 4_000 } as const
 const FIRST_PAGE = 1_000
 const SHORTEST_PAGE = 16
 /** Events of a page that are measured for its size. */
 const SAMPLES = 8
-
 /** Sizes of pages. */
 export interface PageSizes {
   /** Maximum events in a page while catching up; pages of the live tail have any size. */
@@ -29,7 +28,7 @@ export function createPageLimit({ pageSize = 5_000, pageCharacters = 16_000_000 
   let limit = Math.min(FIRST_PAGE, pageSize)
   return {
     current: () => limit,
-    whileSpread: (isLagging) => Math.ceil(limit * CATCH_UP_SHARE[isLagging ? 'lagging' : 'leading']),
+    whileSpread: (isLagging) => Math.min(limit, CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading']),
     measure({ events }: LogPage): void {
       // The pages of the live tail are short, and are not measured.
       if (events.length < SHORTEST_PAGE) return
