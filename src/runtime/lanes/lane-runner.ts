@@ -4,10 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { hullOf } from '../ownership/lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { type RunLoop, startRunLoop } from '../run-loop.ts'
-import { doneOrSlow } from './done-or-slow.ts'
 import type { LogReader } from './log-reader.ts'
-import type { PageSizes } from './page-limit.ts'
-import { createLaneReader } from './read-lanes.ts'
+import { createLaneReader, doneOrSlow, type PageSizes } from './read-lanes.ts'
 import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
@@ -118,10 +116,9 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
 
   async function commitDue(): Promise<void> {
     const due = ready().filter((lane) => (work.commitDueAt(lane) ?? Number.POSITIVE_INFINITY) <= clock.now())
-    const commits = due.map((lane) => ({ lane, done: run(lane, () => work.commit(lane)) }))
     await doneOrSlow(
       clock,
-      commits.flatMap(({ lane, done }) => (work.isBackground?.(lane) ? [] : done)),
+      due.map((lane) => run(lane, () => work.commit(lane))),
     )
   }
 

@@ -13,20 +13,8 @@ export interface LogReader {
   readonly subscribe: (after: number) => void
   /** Reads the events of these partitions alone from now on. */
   readonly restrictTo: (partitions: PartitionRange) => void
-  /** Starts to read the page after a position, which will be asked for next. */
-  readonly prefetch: (after: number, limit: number) => void
-  /** Whether pages have the events of these partitions from now on. */
-  readonly covers: (partitions: PartitionRange) => boolean
   /** Ends the subscription. */
   readonly close: () => void
-}
-
-/** A page that is being read before it is asked for. */
-interface Prefetched {
-  readonly after: number
-  readonly limit: number
-  readonly filter: LogFilter
-  readonly page: Promise<LogPage>
 }
 
 interface Tail {
@@ -111,7 +99,6 @@ export function createLogReader(
   let filter: LogFilter = { types }
   let kept: PageAfter | null = null
   let end: number | null = null
-  let prefetched: Prefetched | null = null
   const tail = createTailReader(log, () => filter, signal, {
     onPage: (read) => {
       kept = read
@@ -123,22 +110,13 @@ export function createLogReader(
     onEnd: wake.notify,
   })
 
-  /** Reads a page, unless it has been prefetched. */
-  function read(after: number, limit: number): Promise<LogPage> {
-    const found = prefetched
-    if (found?.after !== after || found.filter !== filter || found.limit > limit)
-      return log.readAll(after, limit, filter)
-    prefetched = null
-    return found.page
-  }
-
   return {
     async page(after, limit) {
       const fresh = kept
       const fits = fresh !== null && fresh.after <= after && after < fresh.page.position
       // A page of the tail is kept for those that it continues: laggards read others meanwhile.
       if (fits) kept = null
-      const page = fits ? fresh.page : await read(after, limit)
+      const page = fits ? fresh.page : await log.readAll(after, limit, filter)
       if (page.end) end = Math.max(end ?? page.position, page.position)
       else if (end !== null && page.position >= end) end = null
       return page
@@ -159,16 +137,6 @@ export function createLogReader(
       kept = null
       end = null
       tail.close()
-    },
-    prefetch(after, limit) {
-      const page = log.readAll(after, limit, filter)
-      // Whoever asks for it gets the error.
-      page.catch(() => undefined)
-      prefetched = { after, limit, filter, page }
-    },
-    covers(partitions) {
-      const { from, to } = filter.partitions ?? ALL_PARTITIONS
-      return from <= partitions.from && partitions.to <= to
     },
     close: tail.close,
   }

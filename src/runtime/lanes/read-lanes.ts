@@ -1,46 +1,116 @@
+import type { Clock } from '../../ports/clock.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
-import { createBackgroundReader } from './background-reader.ts'
-import { doneOrSlow } from './done-or-slow.ts'
-import type { LaneReaderOptions } from './lane-reader-options.ts'
-import { createPageLimit } from './page-limit.ts'
-import type { RunningLane } from './running-lane.ts'
+import type { LogReader } from './log-reader.ts'
+import type { LaneWork, RunningLane } from './running-lane.ts'
+
+/** Events of a page while lanes are at different positions: laggards read longer pages than leaders, so they converge. */
+const CATCH_UP_PAGE = { leading: 1_000, lagging: 4_000 } as const
+const FIRST_PAGE = 1_000
+const SHORTEST_PAGE = 16
+/** Events of a page that are measured for its size. */
+const SAMPLES = 8
+/**
+ * Maximum events of a page of background lanes while events arrive for others, and for how long after one they do (ms). Where
+ * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms. After each, a lane that may
+ * rest does so for as long as the page took, times `REST`.
+ */
+export const BACKGROUND_PAGE = 64
+const ARRIVING_MS = 2_000
+const REST = 1
+
+/** How long lanes wait for a slow one (ms): those that keep up share their pages, a slow one is left behind. */
+const SLOW_MS = 1_000
+
+/** Sizes of pages. */
+export interface PageSizes {
+  /** Maximum events in a page while catching up; pages of the live tail have any size. */
+  readonly pageSize?: number
+  /** Approximate maximum of JSON in one page, in characters. */
+  readonly pageCharacters?: number
+}
+
+/** Maximum events of the next page, by the measured size of some events of the last one. */
+function createPageLimit({ pageSize = 5_000, pageCharacters = 16_000_000 }: PageSizes) {
+  let limit = Math.min(FIRST_PAGE, pageSize)
+  return {
+    current: () => limit,
+    measure({ events }: LogPage): void {
+      // The pages of the live tail are short, and are not measured.
+      if (events.length < SHORTEST_PAGE) return
+      const step = Math.max(1, Math.floor(events.length / SAMPLES))
+      const sample = events.filter((_event, index) => index % step === 0)
+      if (sample.length === 0) return
+      const characters = sample.reduce((sum, { data, meta }) => sum + JSON.stringify([data, meta]).length, 0)
+      const average = characters / sample.length
+      limit = Math.max(SHORTEST_PAGE, Math.min(pageSize, Math.floor(pageCharacters / average)))
+    },
+  }
+}
+
+/** Resolves when the work is done, or after a while: the others do not wait longer for it. */
+export function doneOrSlow(clock: Clock, steps: readonly (Promise<void> | null)[]): Promise<void> {
+  const work = steps.filter((step) => step !== null)
+  return new Promise((resolve) => {
+    if (work.length === 0) return resolve()
+    const cancel = clock.schedule(clock.now() + SLOW_MS, resolve)
+    void Promise.all(work).finally(() => {
+      cancel()
+      resolve()
+    })
+  })
+}
 
 /**
  * Hands the lanes that are behind the log their next pages, each page read once for all lanes at its position, and
- * subscribes to the tail for the others. Background lanes that stand where others do take their pages too; those elsewhere
- * are read for aside. Nobody waits for them. Resolves to whether any other lane was behind. @throws LogUnavailable
+ * subscribes to the tail for the others. Background lanes take theirs beside the others, which do not wait for them.
+ * Resolves to whether any lane was behind. @throws LogUnavailable
  */
-export function createLaneReader<L extends RunningLane>(
-  options: LaneReaderOptions<L>,
-): (lanes: readonly L[]) => Promise<boolean> {
+export function createLaneReader<L extends RunningLane>(options: {
+  readonly work: LaneWork<L>
+  readonly logReader: LogReader
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Runs a step of a lane, which is busy meanwhile. */
+  readonly run: (lane: L, step: () => Promise<void>) => Promise<void>
+  readonly sizes: PageSizes
+}): (lanes: readonly L[]) => Promise<boolean> {
   const { work, logReader, clock, signal, run } = options
   const limit = createPageLimit(options.sizes)
-  const background = createBackgroundReader(options, limit)
+  let arrivedAt = Number.NEGATIVE_INFINITY
   const isBackground = (lane: L) => work.isBackground?.(lane) ?? false
 
-  /** Starts the steps of the lanes with a page. Resolves when those of the live ones are done. */
-  async function takeAll(live: readonly L[], aside: readonly L[], page: LogPage): Promise<void> {
-    if (page.events.length > 0) background.noteArrival()
-    work.distribute(page, [...live, ...aside])
+  /** Takes a page, and rests where events arrive for others. */
+  async function takeAside(lane: L, page: LogPage, begun: number): Promise<void> {
+    await work.take(lane, page)
+    const now = clock.now()
+    if (work.mayRest?.(lane) && now - arrivedAt < ARRIVING_MS)
+      lane.notBefore = Math.max(lane.notBefore, now + REST * (now - begun))
+  }
+
+  /** Starts the steps of the lanes with a page whose reading begun at an instant. Resolves when those that others wait for are done. */
+  async function takeAll(members: readonly L[], page: LogPage, begun: number): Promise<void> {
+    const background = members.filter(isBackground)
+    const live = members.filter((lane) => !background.includes(lane))
+    if (live.length > 0 && page.events.length > 0) arrivedAt = clock.now()
     const steps = live.map((lane) => run(lane, () => work.take(lane, page)))
-    void background.take(aside, page)
+    for (const lane of background) void run(lane, () => takeAside(lane, page, begun))
     await doneOrSlow(clock, steps)
   }
 
-  async function readAll(moving: readonly L[], behind: readonly L[]): Promise<void> {
+  async function readAll(moving: readonly L[]): Promise<void> {
     let left = moving.toSorted((one, other) => one.read - other.read)
     const isSpread = left.at(-1)?.read !== left[0]?.read
     while (left.length > 0 && !signal.aborted) {
       const after = left[0]?.read ?? START
-      const maxEvents = isSpread ? limit.whileSpread(after !== left.at(-1)?.read) : limit.current()
-      const page = await logReader.page(after, maxEvents)
-      const isMember = ({ read }: L) => read === after || (after < read && read < page.position)
-      const members = left.filter(isMember)
-      await takeAll(
-        members,
-        behind.filter((lane) => lane.busy === null && isMember(lane)),
-        page,
-      )
+      const isLagging = after !== left.at(-1)?.read
+      const maxEvents = isSpread ? CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading'] : limit.current()
+      const isAside = left.every((lane) => lane.read !== after || isBackground(lane))
+      const bound = isAside && clock.now() - arrivedAt < ARRIVING_MS ? BACKGROUND_PAGE : maxEvents
+      const begun = clock.now()
+      const page = await logReader.page(after, Math.min(limit.current(), maxEvents, bound))
+      const members = left.filter(({ read }) => read === after || read < page.position)
+      work.distribute(page, members)
+      await takeAll(members, page, begun)
       limit.measure(page)
       left = left.filter((lane) => !members.includes(lane))
     }
@@ -50,10 +120,7 @@ export function createLaneReader<L extends RunningLane>(
     const moving = lanes.filter(({ read }) => !logReader.isCaughtUp(read))
     const caughtUp = lanes.filter((lane) => !moving.includes(lane))
     if (caughtUp.length > 0) logReader.subscribe(Math.max(...caughtUp.map(({ read }) => read)))
-    const live = moving.filter((lane) => !isBackground(lane))
-    const behind = moving.filter(isBackground)
-    if (live.length > 0) await readAll(live, background.isReading() ? [] : behind)
-    background.read(behind)
-    return live.length > 0
+    if (moving.length > 0) await readAll(moving)
+    return moving.length > 0
   }
 }

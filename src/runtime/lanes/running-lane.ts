@@ -36,12 +36,6 @@ export interface RunningLane extends Lane {
 /** How a lane begins: it runs, is tried again, or its checkpoint carries a later epoch than its lease. */
 export type Begun = 'running' | 'retry' | { readonly laterEpoch: number }
 
-/** `page`: maximum events of a page of background lanes while events arrive for others. `atOnce`: their steps at the same time. */
-export interface BackgroundPace {
-  readonly page: number
-  readonly atOnce: number
-}
-
 /** What is done with lanes. `take` and `commit` handle their own errors. */
 export interface LaneWork<L extends RunningLane> {
   readonly lanes: () => readonly L[]
@@ -55,8 +49,6 @@ export interface LaneWork<L extends RunningLane> {
   readonly isBackground?: (lane: L) => boolean
   /** Whether a background lane may rest while events arrive for others. None by default. */
   readonly mayRest?: (lane: L) => boolean
-  /** How background lanes are read for; by default as over files. */
-  readonly backgroundPace?: BackgroundPace
   /** Whether a lane takes more events. */
   readonly hasRoom: (lane: L) => boolean
   /** Hands a page out to lanes that are behind it, before they take it. */

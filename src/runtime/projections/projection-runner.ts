@@ -4,10 +4,9 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { BACKGROUND_PACE } from '../lanes/background-reader.ts'
 import { runLanes } from '../lanes/lane-runner.ts'
 import { createLogReader, type LogReader } from '../lanes/log-reader.ts'
-import type { PageSizes } from '../lanes/page-limit.ts'
+import type { PageSizes } from '../lanes/read-lanes.ts'
 import type { LaneWork } from '../lanes/running-lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
@@ -182,7 +181,6 @@ function createWork(
     // Nobody waits for a build before it is read.
     isBackground: ({ building }) => building,
     mayRest: ({ replaces }) => replaces,
-    backgroundPace: ports.store.atomic ? BACKGROUND_PACE.files : BACKGROUND_PACE.servers,
     hasRoom: () => true,
     distribute: lanes.distribute,
     take: (lane, page) => advance(ports, lane, page),

@@ -3,7 +3,7 @@ import { sleep } from '../../../../src/kernel/async/sleep.ts'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import type { EventLog } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { BACKGROUND_PACE } from '../../../../src/runtime/lanes/background-reader.ts'
+import { BACKGROUND_PAGE } from '../../../../src/runtime/lanes/read-lanes.ts'
 import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
 import { changeAlias } from '../../../../src/runtime/projections/build-alias.ts'
 import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
@@ -95,14 +95,14 @@ describe('rebuilding a projection', () => {
     limits.length = 0
     await runner.rebuild('tally-totals')
     await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'))
-    expect(Math.min(...limits)).toBeGreaterThan(BACKGROUND_PACE.files.page)
+    expect(Math.min(...limits)).toBeGreaterThan(BACKGROUND_PAGE)
     await fill(2_000, 2_001)
     await clock.advance(100)
     limits.length = 0
     await runner.rebuild('tally-totals')
     await flushEventLoop()
-    expect(limits.filter((limit) => limit > 1)).toContain(BACKGROUND_PACE.files.page)
-    expect(Math.max(...limits)).toBe(BACKGROUND_PACE.files.page)
+    expect(limits.filter((limit) => limit > 1)).toContain(BACKGROUND_PAGE)
+    expect(Math.max(...limits)).toBe(BACKGROUND_PAGE)
   })
 
   test('rests after each page while events arrive, for as long as the page took', async () => {
