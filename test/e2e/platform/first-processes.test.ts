@@ -4,7 +4,7 @@ import { createFaultEnvironment, type FaultEnvironment } from '../../support/fau
 import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 
-const READY_MS = 90_000
+const READY_MS = 160_000
 const ROLES = ['projector', 'command-api', 'command-api', 'query-api']
 const setups: readonly StoreSetup[] = [embeddedStores, ...realStoresIn('first')]
 
