@@ -1,6 +1,6 @@
 import type { Timer } from './timer.ts'
 
-/** The value of a promise; null when it has none within so many milliseconds. Rejects as the promise does until then. */
+/** The value of a promise; null where it has not settled within `ms` milliseconds. Rejects when the promise rejects in time. */
 export async function within<Value>(timer: Timer, ms: number, work: Promise<Value>): Promise<Value | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>()
   const cancel = timer.schedule(timer.now() + ms, () => resolve(null))

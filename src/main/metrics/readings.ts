@@ -36,8 +36,8 @@ export interface MetricSources {
 }
 
 /** Reads the values of some gauges. It may reject, or never settle: then they have none. */
-export type Reading = () => Promise<Samples>
-export type Readings = Readonly<Record<ReadingName, Reading>>
+export type ReadSamples = () => Promise<Samples>
+export type Readings = Readonly<Record<ReadingName, ReadSamples>>
 
 const one = (value: number): readonly Sample[] => [{ labels: {}, value }]
 
@@ -127,7 +127,7 @@ async function readLeases({ workers, readSide }: MetricSources): Promise<Samples
 }
 
 /** The lag of the threads. It fails when one has ended, which ends the process. */
-function createThreadReading({ readSide: { threads }, clock }: MetricSources): Reading {
+function createThreadReading({ readSide: { threads }, clock }: MetricSources): ReadSamples {
   const watched = [...threads].map(([thread, ask]) => ({ labels: { thread }, lagOf: watchLoopLag(ask, clock) }))
   return async () => {
     const lags = await Promise.all(watched.map(async ({ labels, lagOf }) => ({ labels, lag: await lagOf() })))

@@ -3,7 +3,7 @@ import { createSingleFlight, type Flight } from '../../kernel/async/single-fligh
 import { within } from '../../kernel/async/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Gauges, ReadingName, Samples } from './gauges.ts'
-import type { Reading, Readings } from './readings.ts'
+import type { Readings, ReadSamples } from './readings.ts'
 
 /** How long a reading may take (ms); Prometheus waits 10 s for a scrape unless told otherwise. */
 const READING_MS = 5_000
@@ -37,7 +37,7 @@ export function createScrapeFailures(registry: Registry): Counter<'reading'> {
 /** Makes readings of which each ends in time: one that is under way from an earlier scrape is waited for, not repeated. */
 function createReader({ gauges, failures, clock }: ScrapeParts) {
   const flight: Flight<Samples> = createSingleFlight()
-  return async (name: ReadingName, read: Reading): Promise<void> => {
+  return async (name: ReadingName, read: ReadSamples): Promise<void> => {
     const samples = await within(clock, READING_MS, flight(name, read)).catch(() => null)
     if (samples === null) failures.inc({ reading: name })
     gauges.set(name, samples)
@@ -57,7 +57,7 @@ function createThreadText({ threadMetrics, clock }: ScrapeParts): () => Promise<
 /** Creates the function that scrapes a process. Scrapes at the same time share one. Never rejects, and ends in time. */
 export function createScrape(parts: ScrapeParts): () => Promise<Scrape> {
   const { registry } = parts
-  const readings = Object.entries(parts.readings) as [ReadingName, Reading][]
+  const readings = Object.entries(parts.readings) as [ReadingName, ReadSamples][]
   const read = createReader(parts)
   const threadText = createThreadText(parts)
   for (const [reading] of readings) parts.failures.inc({ reading }, 0)

@@ -1,7 +1,7 @@
 import { headerNames } from '../../../src/ports/api-headers.ts'
 import type { ApiClient, Json } from '../e2e/api-client.ts'
 import { waitUntil } from '../e2e/server.ts'
-import type { Acknowledged } from './traffic.ts'
+import type { AcknowledgedRecords } from './traffic.ts'
 
 const PAGE = 200
 
@@ -31,7 +31,7 @@ function notOnce(what: string, expected: Iterable<string>, found: readonly strin
 
 /** What clients were told and is not there, or more than once, a sentence each. `console` reads, `visitor` sends heartbeats. */
 export async function lostOf(
-  { buyers, calls, auctions, sessions }: Acknowledged,
+  { buyers, calls, auctions, sessions }: AcknowledgedRecords,
   console: ApiClient,
   visitor: ApiClient,
 ): Promise<readonly string[]> {

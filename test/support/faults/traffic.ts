@@ -6,7 +6,7 @@ import { createKeepAliveClient, type Exchange, type Sent } from './keep-alive-cl
 import type { TrafficWorld } from './traffic-world.ts'
 
 /** What clients were told: it must be there whatever happens later. */
-export interface Acknowledged {
+export interface AcknowledgedRecords {
   /** Names of buyers, by their ids. */
   readonly buyers: Map<string, string>
   readonly calls: Set<string>
@@ -17,7 +17,7 @@ export interface Acknowledged {
 
 /** Clients of each kind that send one request after the other. */
 export interface Traffic {
-  readonly acknowledged: Acknowledged
+  readonly acknowledged: AcknowledgedRecords
   /** Numbers of exchanges, by kind of client and outcome: `buyers succeeded`, `buyers 503`, `buyers refused`, `buyers dropped`. */
   readonly answers: ReadonlyMap<string, number>
   /** Answers that no client may get, and connections that were lost with a request on them, a sentence each. */
@@ -44,7 +44,7 @@ type Ask = (
 ) => Promise<{ readonly body: Json; readonly position: string } | null>
 
 /** One turn of a kind of client; `n` is another in each turn of all. */
-type Turn = (ask: Ask, world: TrafficWorld, acknowledged: Acknowledged, n: number) => Promise<unknown>
+type Turn = (ask: Ask, world: TrafficWorld, acknowledged: AcknowledgedRecords, n: number) => Promise<unknown>
 
 const post = (token: string | null, body: unknown, headers = {}): Sent => ({ method: 'POST', token, body, headers })
 const sourceOf = (n: number) => ({ 'x-forwarded-for': `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` })
@@ -102,7 +102,12 @@ function outcomeOf(exchange: Exchange, expected: number): string {
 
 /** Starts clients of every kind. Each ends when it is stopped or its connection is refused. */
 export function startTraffic({ baseUrl, world, clients, pauseMs = 0 }: TrafficOptions): Traffic {
-  const acknowledged: Acknowledged = { buyers: new Map(), calls: new Set(), auctions: new Set(), sessions: new Map() }
+  const acknowledged: AcknowledgedRecords = {
+    buyers: new Map(),
+    calls: new Set(),
+    auctions: new Set(),
+    sessions: new Map(),
+  }
   const answers = new Map<string, number>()
   const faults: string[] = []
   let turns = 0
