@@ -11,13 +11,26 @@ const all = (folder: string) => `test/${folder}/**/*.test.ts`
 
 const servers = ['test/support/servers.ts']
 
-const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout: 180_000, hookTimeout: 120_000 }
+const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout: 300_000, hookTimeout: 300_000 }
+
+/** Suites whose read models begin with the first event of a shared log: they run while that log is short. */
+const EARLY = [
+  'verify',
+  'compose-services',
+  'killed-exports',
+  'lost-indexes',
+  'process-roles',
+  'many-calls',
+  'readiness',
+  'dead-threads',
+]
 
 /**
  * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
  * and a first start needs a log without a sandbox.
  */
 const before = [
+  ...EARLY,
   'access-matrix',
   'first-processes',
   'first-start',
@@ -40,10 +53,10 @@ const LONG = [
   'system-second-half',
   'model',
   'first-start',
+  ...EARLY,
   'stores-unavailable',
   'seed',
   'kill',
-  'killed-exports',
   'delivery-kills',
   'server-faults',
   'two-routers',
@@ -54,9 +67,7 @@ const LONG = [
   'delivery/matching',
   'live-board',
   'operations',
-  'many-calls',
   'telnyx-calls',
-  'process-roles',
   'publisher-keys',
   'number-purchase',
   'rate-limits',

@@ -12,10 +12,9 @@ import { answerScript, createTenantClient, type TenantClient } from '../support/
 import { callNow } from '../support/e2e/won-call.ts'
 import { createTenantWorkspace, createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment, type FaultEnvironment } from '../support/faults/environment.ts'
-import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { createPlatformProcess, type PlatformProcess, READY_MS } from '../support/faults/platform-process.ts'
 import { commandCall } from '../support/fixtures/writer-fixture.ts'
 
-const READY_MS = 60_000
 const CALLER = '+13105550123'
 /** The longest life of an offer (s). */
 const LIFE_SECONDS = 60

@@ -5,14 +5,13 @@ import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { auditUntilDone } from '../support/faults/last-audit.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { createPlatformProcess, freePort, type PlatformProcess, READY_MS } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 /** Calls of a wave, at once. */
 const CALLS = 60
 /** How long waves go on until commands are forwarded: a process that is slow to answer is left alone for seconds. */
 const FORWARDED_MS = 60_000
-const READY_MS = 60_000
 const SETTLE_MS = 120_000
 const METRICS_TOKEN = 'm'.repeat(32)
 /** Processes that are not alone on their stores, of which either can do everything. */

@@ -15,11 +15,10 @@ import { createVisitorClient, type VisitorClient } from '../support/e2e/visitor-
 import { createTenantWorkspace, createWorldIn } from '../support/e2e/world.ts'
 import { openDetachableStores } from '../support/faults/detachable-stores.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { createPlatformProcess, freePort, type PlatformProcess, READY_MS } from '../support/faults/platform-process.ts'
 
 const NUMBERS = 20
 const VISITORS = 60
-const READY_MS = 60_000
 const BACK_MS = 30_000
 /** Each process leaves a role to the other, so that neither takes the stores for its own. */
 const ROLES = ['command-api,projector,worker,public-api', 'query-api,worker,public-api']

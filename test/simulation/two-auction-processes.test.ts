@@ -6,9 +6,8 @@ import { openPublisherLane, type PublisherLane } from '../support/e2e/publisher-
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { createPlatformProcess, freePort, type PlatformProcess, READY_MS } from '../support/faults/platform-process.ts'
 
-const READY_MS = 60_000
 /** Each process leaves a role to the other: a process of every role over embedded stores counts rates for itself. */
 const ROLES = ['command-api,projector,worker,auction-api', 'query-api,worker,auction-api']
 const LANES = 8

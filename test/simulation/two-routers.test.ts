@@ -5,12 +5,11 @@ import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { auditUntilDone } from '../support/faults/last-audit.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { createPlatformProcess, freePort, type PlatformProcess, READY_MS } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 const CALLS = 200
 const TRIES = 10
-const READY_MS = 60_000
 const SETTLE_MS = 90_000
 /** The daily cap of the world's third line. */
 const DAILY = 30

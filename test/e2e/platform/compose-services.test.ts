@@ -5,10 +5,14 @@ import { openPathProxy } from '../../support/e2e/path-proxy.ts'
 import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
 import { createFaultEnvironment } from '../../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  freePort,
+  type PlatformProcess,
+  READY_MS,
+} from '../../support/faults/platform-process.ts'
 
 const SERVICES = ['projector', 'query-api', 'worker', 'command-api', 'auction-api', 'public-api']
-const READY_MS = 60_000
 /** What the user of compose writes into `.env`. */
 const DOT_ENV = {
   NODE_ENV: 'production',

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embeddedStores, type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
 import { createFaultEnvironment, type FaultEnvironment } from '../../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  freePort,
+  type PlatformProcess,
+  READY_MS,
+} from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 
-const READY_MS = 160_000
 const ROLES = ['projector', 'command-api', 'command-api', 'query-api']
 const setups: readonly StoreSetup[] = [embeddedStores, ...realStoresIn('first')]
 

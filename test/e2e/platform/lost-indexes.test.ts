@@ -5,10 +5,14 @@ import { waitUntil } from '../../support/e2e/server.ts'
 import { ownReadModels } from '../../support/e2e/stored-documents.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
 import { createFaultEnvironment, type FaultEnvironment } from '../../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  freePort,
+  type PlatformProcess,
+  READY_MS,
+} from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 
-const READY_MS = 90_000
 const MISSING = /^Indexes of 2 collections of the read store are missing: /
 
 describe.each(realStoresIn('lost-indexes'))('indexes that are lost under running processes, over $name', (setup) => {

@@ -3,10 +3,14 @@ import { createApiClient } from '../../support/e2e/api-client.ts'
 import { embeddedStores, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
 import { createFaultEnvironment, type FaultEnvironment } from '../../support/faults/environment.ts'
-import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  freePort,
+  type PlatformProcess,
+  READY_MS,
+} from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 
-const READY_MS = 90_000
 /** A hand-over, and how long a process may be silent before it counts as dead, with a margin. */
 const UNOWNED_MS = 60_000
 const NOBODY = 'No running process folds the projections of this version.'

@@ -101,7 +101,11 @@ it('leaves nothing behind that matters when it is killed, and the next one clean
 })
 
 it('finds nothing after rebuilds were killed, and the same rebuild ends', async () => {
-  const { call } = await playCall()
+  const { id } = (await playCall()).call
+  const call = await waitUntil('The usage of the call is charged', async () => {
+    const { body } = await main.rest(`/api/v1/calls/${id}`)
+    return body.call.usageCents > 0 && body.call
+  })
   for (let kill = 0; kill < 3; kill += 1) {
     const { child, output, result } = startScript(server.env, 'rebuild', '--all')
     await waitUntil('The rebuild has begun', async () => output.stderr.includes('events') || child.exitCode !== null)

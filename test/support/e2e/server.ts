@@ -129,7 +129,7 @@ export async function startExpectingFailure(env: Environment): Promise<ProcessRe
 export async function waitUntil<Value>(
   what: string,
   ask: () => Promise<Value | null | undefined | false>,
-  bound = 20_000,
+  bound = 60_000,
 ): Promise<Value> {
   let pauseMs = POLL_MS.first
   for (const end = Date.now() + bound; ; await pause(pauseMs)) {

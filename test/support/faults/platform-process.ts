@@ -6,6 +6,8 @@ import { COMPILE_CACHE, waitUntil } from '../e2e/server.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const ANSWER_MS = 60_000
+/** Time limit (ms) for started processes to be ready, beside suites that load the machine. */
+export const READY_MS = 160_000
 /** Time limit (ms) of one request that asks whether it answers. */
 const ASK_MS = 5_000
 const OUTPUT_KEPT = 4_000
