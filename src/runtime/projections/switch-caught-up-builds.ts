@@ -12,10 +12,10 @@ const CHECK_EVERY_MS = 250
 /** The lanes of one build in this process. */
 type Build = readonly [ProjectionLane, ...ProjectionLane[]]
 
-/** The builds beside the active ones, each by its lanes. */
+/** The builds beside the active ones that this process works on, each by its running lanes. */
 function buildingOf(lanes: readonly ProjectionLane[]): readonly Build[] {
   const byBuild = Map.groupBy(
-    lanes.filter(({ building }) => building),
+    lanes.filter(({ building, state }) => building && state === 'running'),
     ({ group }) => group,
   )
   return [...byBuild.values()].flatMap(([first, ...others]): Build[] => (first ? [[first, ...others]] : []))
@@ -62,11 +62,11 @@ export function createRebuildSwitch(
   }
 
   return {
-    /** When a build is compared next (ms since the epoch); null when there is none. */
-    checkAt: (lanes: readonly ProjectionLane[]) => (lanes.some(({ building }) => building) ? checkAt : null),
+    /** When a build is compared next (ms since the epoch); null when this process works on none. */
+    checkAt: (lanes: readonly ProjectionLane[]) => (buildingOf(lanes).length > 0 ? checkAt : null),
     /** Resolves to whether a build was switched. @throws LogUnavailable, StoreUnavailable */
     async switchFinished(lanes: readonly ProjectionLane[]): Promise<boolean> {
-      const builds = buildingOf(lanes.filter(({ state }) => state === 'running'))
+      const builds = buildingOf(lanes)
       const now = clock.now()
       for (const build of builds) {
         if (!starts.has(build[0].group)) starts.set(build[0].group, { position: leastFar(build).read, at: now })
