@@ -15,7 +15,7 @@ export const halves = [
 
 /** Declares the test of some runs of the whole system. */
 export function testRuns({ from, count: runs }: (typeof halves)[number]): void {
-  test(`breaks no rule in ${runs} runs`, { timeout: 120_000 + runs * 1_000 }, async () => {
+  test(`breaks no rule in ${runs} runs`, { timeout: 120_000 + runs * 4_000 }, async () => {
     const failed: string[] = []
     const seen = {
       crashes: 0,
