@@ -6,6 +6,7 @@ import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
 import { type CollectionSpec, type DocumentWrite, type ReadStore, workspaceOf } from '../../src/ports/read-store.ts'
+import { BUILD_ALIASES } from '../../src/runtime/projections/build-alias.ts'
 import { delegate } from '../../src/runtime/projections/delegate-store.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { rebuildProjections } from '../../src/runtime/projections/rebuild-projections.ts'
@@ -79,6 +80,12 @@ async function dropBuilds(store: ReadStore, collections: Iterable<string>): Prom
   for (const collection of collections) await store.drop(collection)
 }
 
+/** The builds that a rebuild has replaced: the server keeps its documents in memory. */
+async function buildsBefore(store: ReadStore, { specs }: Recording): Promise<readonly string[]> {
+  const kept = new Set([BUILD_ALIASES, ...specs.map(({ name }) => name)])
+  return (await store.collections()).filter((name) => !kept.has(name))
+}
+
 /** Rebuilds every projection; resolves to the seconds, and records what was written. */
 async function rebuild(log: EventLog, store: ReadStore, recording: Recording): Promise<number> {
   const { signal } = new AbortController()
@@ -150,7 +157,7 @@ export function rebuildOnMongo(eventStoreUrl: string, mongoUrl: string, events: 
     const ours = async () => {
       const recording: Recording = { specs: [], batches: new Map() }
       const seconds = await rebuild(log, store, recording)
-      if (last) await dropBuilds(store, last.batches.keys())
+      await dropBuilds(store, await buildsBefore(store, recording))
       last = recording
       return events / seconds
     }
