@@ -1,9 +1,8 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client'
 import type { RequestSample } from '../../adapters/http/server.ts'
-import type { AppendOutcome } from './measured-log.ts'
+import { createAppendCounters } from './store-counters.ts'
 
-/** Upper bounds of the buckets (s) in which calls of the stores are counted. */
-export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Upper bounds of the buckets (s) in which requests are counted. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** Metrics of requests, and of the commands behind them. */
@@ -40,20 +39,8 @@ function createRequestCounters(registers: Registry[]) {
   }
 }
 
-/** Metrics of what is written: appends to the log, and snapshots. */
-function createWriteCounters(registers: Registry[]) {
-  const appends = new Histogram({
-    name: 'event_log_append_duration_seconds',
-    help: 'Time until the event log has taken an append, or has refused it.',
-    labelNames: ['outcome'],
-    buckets: STORE_BUCKETS,
-    registers,
-  })
-  const events = new Counter({
-    name: 'event_log_appended_events_total',
-    help: 'Events that were appended to the event log.',
-    registers,
-  })
+/** Metrics of what stands in the way of writes: conflicts, and snapshots that fail. */
+function createConflictCounters(registers: Registry[]) {
   const conflicts = new Counter({
     name: 'append_conflicts_total',
     help: 'Appends that met one of another process to the same stream, most of them in a conflict.',
@@ -64,18 +51,7 @@ function createWriteCounters(registers: Registry[]) {
     help: 'Snapshots of long streams that could not be saved or read.',
     registers,
   })
-  const outcomes = {
-    appended: appends.labels('appended'),
-    conflict: appends.labels('conflict'),
-    failed: appends.labels('failed'),
-  }
-  // A series that begins above 0 would hide its first increase.
-  for (const outcome of Object.keys(outcomes)) appends.zero({ outcome })
   return {
-    appendEnded(outcome: AppendOutcome, seconds: number, appended: number): void {
-      outcomes[outcome].observe(seconds)
-      if (appended > 0) events.inc(appended)
-    },
     conflictMet(): void {
       conflicts.inc()
     },
@@ -91,5 +67,9 @@ export type Counters = ReturnType<typeof createCounters>
 /** Creates the metrics that are counted as it happens. */
 export function createCounters(registry: Registry) {
   const registers = [registry]
-  return { ...createRequestCounters(registers), ...createWriteCounters(registers) }
+  return {
+    ...createRequestCounters(registers),
+    ...createConflictCounters(registers),
+    appendEnded: createAppendCounters(registry),
+  }
 }

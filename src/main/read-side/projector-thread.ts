@@ -8,8 +8,8 @@ import {
   type ProjectionStatus,
   runProjections,
 } from '../../runtime/projections/projection-runner.ts'
-import { createCommitCounters } from '../metrics/commit-counters.ts'
-import { withMeasuredCommits } from '../metrics/measured-commits.ts'
+import { withMeasuredCommits } from '../metrics/measured-stores.ts'
+import { createCommitCounters } from '../metrics/store-counters.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
@@ -36,7 +36,7 @@ const { start, main, serve } = joinThread<
 >()
 const [log, opened] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
 const registry = new Registry()
-const store = withMeasuredCommits(opened, createCommitCounters(registry).commitEnded)
+const store = withMeasuredCommits(opened, createCommitCounters(registry))
 const stop = new AbortController()
 /** The main thread beats for this one: a batch that takes long loses no lane. */
 const ownership = createOwnership({

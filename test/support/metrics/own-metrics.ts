@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import { z } from 'zod'
-import { createCommitCounters } from '../../../src/main/metrics/commit-counters.ts'
 import { createMetrics } from '../../../src/main/metrics/metrics.ts'
+import { createCommitCounters } from '../../../src/main/metrics/store-counters.ts'
 
 /** A metric as its registry has it. */
 export interface MetricShape {

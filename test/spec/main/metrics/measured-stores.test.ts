@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withMeasuredCommits } from '../../../../src/main/metrics/measured-commits.ts'
-import { withMeasuredAppends } from '../../../../src/main/metrics/measured-log.ts'
+import { withMeasuredAppends, withMeasuredCommits } from '../../../../src/main/metrics/measured-stores.ts'
 import { LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
 import { someEvent } from '../../../support/fixtures/events.ts'
