@@ -14,16 +14,7 @@ const servers = ['test/support/servers.ts']
 const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout: 300_000, hookTimeout: 300_000 }
 
 /** Suites whose read models begin with the first event of a shared log: they run while that log is short. */
-const EARLY = [
-  'verify',
-  'compose-services',
-  'killed-exports',
-  'lost-indexes',
-  'process-roles',
-  'many-calls',
-  'readiness',
-  'dead-threads',
-]
+const EARLY = ['verify', 'compose-services', 'lost-indexes', 'process-roles', 'many-calls', 'readiness', 'dead-threads']
 
 /**
  * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
@@ -57,6 +48,7 @@ const LONG = [
   'stores-unavailable',
   'seed',
   'kill',
+  'killed-exports',
   'delivery-kills',
   'server-faults',
   'two-routers',

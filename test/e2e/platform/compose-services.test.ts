@@ -22,7 +22,8 @@ const DOT_ENV = {
   OPERATOR_TOKEN: 'operator-token-of-the-compose-services',
 }
 
-describe.each(storeSetups)('the services of the compose file, over $name', (setup) => {
+/** Over servers where there are any: the compose file has no other stores. */
+describe.each(storeSetups.slice(-1))('the services of the compose file, over $name', (setup) => {
   const running = new Map<string, PlatformProcess>()
   const processOf = (name: string) => {
     const found = running.get(name)

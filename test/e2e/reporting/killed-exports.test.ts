@@ -9,7 +9,7 @@ import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { generatedBooks, WINDOW } from '../../bench/generated-books.ts'
 import { queryString } from '../../support/e2e/api-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
-import { inViews, ownReadModels, storeDocuments } from '../../support/e2e/stored-documents.ts'
+import { inViews, storeDocuments } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { exportsOnRecord } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -28,8 +28,10 @@ const PATH = `/api/v1/reports/calls/export.csv${queryString({
 
 const world = async (writer: StreamWriter) => ({ main: await createTenantWorkspace(writer, { name: 'Main' }) })
 
+/** Segments are files of the process that answers, whatever store it reads; a file of calls that is cut off is tested over each. */
 const { it, beforeAll, main, the, server } = suite('exports of a platform that is killed', world, {
-  env: ownReadModels,
+  stores: 'embedded',
+  env: {},
 })
 
 function* books(workspaceId: string) {
