@@ -81,7 +81,7 @@ function addressOf({ publicUrl, host }: Config, port: number): string {
 /**
  * Opens a process from its configuration: core (stores, read side, writer) → effects and carrier → workers → routes →
  * server, each for the roles that the process has. `unprepared` lists what still keeps it from being ready; `onDeath` is called
- * with one sentence when a thread has died, without which the process is of no use.
+ * with one sentence when a thread has died, without which the process is of no use, or when the log has gone back under it.
  */
 export async function openApp(
   config: Config,
@@ -146,7 +146,13 @@ export async function openApp(
     stopping: stop.signal,
     baseUrl: () => address,
   })
-  const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })
+  const server = await openServer(config, core, routes, {
+    workers,
+    unprepared,
+    onDeath,
+    baseUrl: () => address,
+    logger,
+  })
 
   return {
     log,

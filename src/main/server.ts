@@ -56,11 +56,13 @@ export function openServer(
   {
     workers,
     unprepared,
+    onDeath,
     baseUrl,
     logger,
   }: {
     readonly workers: Workers
     readonly unprepared: () => readonly string[]
+    readonly onDeath: (sentence: string) => void
     readonly baseUrl: () => string
     readonly logger: Logger
   },
@@ -78,6 +80,7 @@ export function openServer(
     unprepared,
     clock,
     onChange: (problems) => logger.warn({ problems }, 'readiness has changed'),
+    onOlderLog: onDeath,
   })
   return openHttpServer({
     title: 'Ringledger',

@@ -64,6 +64,7 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
   // Whatever this process creates is its owner's alone, from the moment of its creation.
   process.umask(0o077)
   let app: App | null = null
+  let isEnding = false
   try {
     const config = readConfig(env)
     let preparing = config.roles.has('command-api') && !config.production && config.telnyx === null
@@ -72,7 +73,10 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
     if (warning !== null) logger.warn(warning)
     app = await openApp(config, logger, {
       unprepared: () => (preparing ? ['The sandbox workspace is being prepared.'] : []),
-      onDeath: (sentence) => end(sentence, app),
+      onDeath(sentence) {
+        if (!isEnding) end(sentence, app)
+        isEnding = true
+      },
     })
     const url = await app.listen()
     if (preparing) process.stdout.write(`${welcome(await prepareSandbox(app, config, url))}\n`)

@@ -105,6 +105,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
       unprepared: () => [],
       clock,
       onChange: (problems) => logged.push(...problems),
+      onOlderLog: () => undefined,
     }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,

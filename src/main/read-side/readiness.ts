@@ -41,6 +41,8 @@ export interface ReadinessPorts {
   readonly clock: Clock
   /** Called with all problems when their causes are others than at the report before. */
   readonly onChange: (problems: readonly ReadinessProblem[]) => void
+  /** Called with the sentence when the log has gone back: once it has grown again, nothing tells what it lost. */
+  readonly onOlderLog: (sentence: string) => void
 }
 
 const streams = (count: number) => `${count} ${count === 1 ? 'stream' : 'streams'}`
@@ -100,7 +102,7 @@ function endedReactions({ status }: Pick<Workers, 'status'>): readonly Readiness
  * version may be missing.
  */
 export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
-  const { readSide, workers, parked, writer, unprepared, clock, onChange } = ports
+  const { readSide, workers, parked, writer, unprepared, clock, onChange, onOlderLog } = ports
   const endBefore = createLogEndBefore(ports.log)
   let reported = ''
   return async () => {
@@ -111,6 +113,8 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
     ])
     const [progress, missing] = stored.answer ?? [[], []]
     const read = await probe(clock, 'event log', () => readLogState(ports, endBefore, progress))
+    const older = read.answer?.older ?? []
+    for (const { sentence } of older) onOlderLog(sentence)
     const met = writer.outdated()
     const outdated = met === null ? [] : [{ sentence: OUTDATED, cause: met }]
     const snapshots = writer.snapshotStatus()
@@ -118,7 +122,7 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
     const found = [
       ...read.problems,
       ...stored.problems,
-      ...(read.answer?.older ?? []),
+      ...older,
       ...lagProblems(read.answer?.late ?? new Map(), ended),
       ...unownedProblems(progress),
       ...missingIndexProblems(missing),

@@ -13,6 +13,7 @@ import { inViews, ownReadModels } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
+import { createPlatformProcess, freePort, READY_MS } from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 import { wholeCheckpoint } from '../../support/memory/ownership.ts'
 
@@ -100,12 +101,6 @@ describe.each(realStoresIn('older-log'))('a log older than the read models over 
     await createWorldIn(env, (writer) => createTenantWorkspace(writer, { name: 'Main' }))
     log = await openLog(env.EVENT_LOG_URL ?? '')
     database = await connect(env.READ_STORE_URL ?? '')
-    builtTo = (await log.head()) + BEYOND
-    const name = wholeCheckpoint(buildNames(buyers).checkpoint)
-    const next = { position: builtTo, at: new Date(0).toISOString() }
-    await inViews(env, async (views) => {
-      expect(await views.commit([], { name, expected: null, next })).toBe(true)
-    })
   })
   afterAll(async () => {
     await database?.withDb((db) => db.dropDatabase())
@@ -120,6 +115,23 @@ describe.each(realStoresIn('older-log'))('a log older than the read models over 
       const all = collections.map(async (one) => [one.collectionName, await one.find().toArray()] as const)
       return (await Promise.all(all)).filter(([, found]) => found.length > 0).toSorted()
     })
+
+  test('ends a process under which it goes back, with one sentence and exit code 70', async () => {
+    const process = createPlatformProcess({ ...env, ROLES: 'query-api', PORT: await freePort() })
+    process.start()
+    await waitUntil('It answers', () => process.answers('/healthz'), READY_MS)
+    builtTo = (await log.head()) + BEYOND
+    const name = wholeCheckpoint(buildNames(buyers).checkpoint)
+    const next = { position: builtTo, at: new Date(0).toISOString() }
+    await inViews(env, async (views) => {
+      expect(await views.commit([], { name, expected: null, next })).toBe(true)
+    })
+    await waitUntil('It has ended', async () => !(await process.answers('/readyz')) && process.endedWith() !== null)
+    expect([process.endedWith(), process.lastOutput()]).toEqual([
+      70,
+      expect.stringContaining('Ringledger ends: The event log is older than the read models'),
+    ])
+  })
 
   test.each([
     ['the start', () => startExpectingFailure(env)],

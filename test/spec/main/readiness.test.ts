@@ -50,6 +50,7 @@ function readinessFixture({
     unprepared: () => [],
     clock,
     onChange: () => undefined,
+    onOlderLog: () => undefined,
     ...more,
   })
   return { clock, log, positions, readiness }
@@ -134,17 +135,20 @@ describe('the readiness of a process of any role', () => {
     const built = await newer.head()
     const older = createMemoryLog(newer.events.slice(0, 1))
     let current = newer
+    const ends: string[] = []
     const { readiness } = readinessFixture({
+      onOlderLog: (sentence) => ends.push(sentence),
       log: { head: () => current.head(), readAll: (...ask) => current.readAll(...ask) },
       readSide: {
         progress: async () => [progressOf('open-tallies', buildAt(START)), progressOf('tally-totals', buildAt(built))],
       },
     })
     expect(await readiness()).toEqual(READY)
+    expect(ends).toEqual([])
     current = older
-    expect(await readiness()).toEqual(
-      problem("The event log is older than the read models: their checkpoints are beyond the log's head."),
-    )
+    const sentence = "The event log is older than the read models: their checkpoints are beyond the log's head."
+    expect(await readiness()).toEqual(problem(sentence))
+    expect(ends).toEqual([sentence])
     current = newer
     expect(await readiness()).toEqual(READY)
   })
