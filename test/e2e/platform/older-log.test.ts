@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buyers } from '../../../projections/demand/buyers.ts'
 import { connect, type MongoConnection } from '../../../src/adapters/mongodb/connection.ts'
+import { openConnection } from '../../../src/adapters/sqlite/database.ts'
 import { openLog } from '../../../src/main/stores.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { buildNames } from '../../../src/runtime/projections/build-names.ts'
@@ -38,20 +39,29 @@ const contents = () =>
       .digest('hex'),
   ])
 
+/** Copies a log into one file, with what a process that has ended left in its write-ahead log. */
+function copyLog(from: string, to: string): void {
+  for (const suffix of ['', '-wal'])
+    if (existsSync(`${from}${suffix}`)) copyFileSync(`${from}${suffix}`, `${to}${suffix}`)
+  const db = openConnection(to)
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+}
+
 /** Puts a copy of the log in its place; null for no log. */
 function replaceLog(copy: string | null): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file(`events.db${suffix}`), { force: true })
-  if (copy !== null) copyFileSync(copy, file('events.db'))
+  if (copy !== null) copyLog(copy, file('events.db'))
 }
 
 it('ends the start and the rebuild with one sentence, and neither writes to a store', async () => {
   const [earlier, newest] = ['earlier.db', 'newest.db'].map(file) as [string, string]
   await server.stop()
-  copyFileSync(file('events.db'), earlier)
+  copyLog(file('events.db'), earlier)
   await server.restart()
   const { call } = await main.playCall({ to: the.line.e164, script: { [the.target]: answerScript(90) } })
   await server.stop()
-  copyFileSync(file('events.db'), newest)
+  copyLog(file('events.db'), newest)
 
   replaceLog(earlier)
   const before = contents()
