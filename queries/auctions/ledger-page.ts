@@ -1,10 +1,10 @@
 import type { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import type { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import type { WithId } from '../../src/kernel/document.ts'
-import { collectionOf, type Projection } from '../../src/kernel/projection.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
 import { skipOf } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, readAll } from '../shared/documents.ts'
+import { type DocOf, type ProjectionOf, readAll } from '../shared/documents.ts'
 import { inWindow, type PingSelection } from './ping-filter.ts'
 
 /** The page of a ledger in the store: newest first. */
@@ -16,8 +16,7 @@ export function ledgerPage(selection: PingSelection, query: { readonly page: num
 /** A page of one of the ledgers, and the number of all rows that are selected. */
 export async function readLedgerPage<Doc extends DocOf<typeof pingLedger> | DocOf<typeof bidLedger>>(
   views: ReadStore,
-  // biome-ignore lint/suspicious/noExplicitAny: which events a projection reduces does not matter to its readers.
-  ledger: Projection<Doc, any>,
+  ledger: ProjectionOf<Doc>,
   page: ReturnType<typeof ledgerPage>,
 ): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number }> {
   const docs = await readAll(views, ledger, page)

@@ -5,9 +5,8 @@ import type { OutboundPing } from '../../src/domain/bidding/outbound-ping.ts'
 import type { CsvColumn } from '../../src/domain/shared/csv.ts'
 import { EXPORT } from '../../src/domain/shared/limits.ts'
 import type { WithId } from '../../src/kernel/document.ts'
-import type { Projection } from '../../src/kernel/projection.ts'
 import type { Conditions, ReadStore } from '../../src/ports/read-store.ts'
-import { readAll } from '../shared/documents.ts'
+import { type ProjectionOf, readAll } from '../shared/documents.ts'
 import type { PingSelection } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf } from './ping-row.ts'
 
@@ -61,8 +60,7 @@ type Views = Pick<ReadStore, 'find'>
  */
 async function* documentBatches<Doc extends { readonly atMs: number }>(
   views: Views,
-  // biome-ignore lint/suspicious/noExplicitAny: which events a projection reduces does not matter to its readers.
-  projection: Projection<Doc, any>,
+  projection: ProjectionOf<Doc>,
   { filter, fromMs, toMs }: PingSelection,
 ): AsyncGenerator<readonly WithId<Doc>[]> {
   let upper: Conditions = { $lt: toMs }

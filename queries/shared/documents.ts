@@ -5,8 +5,9 @@ import type { Filter, Page, ReadStore, Sort } from '../../src/ports/read-store.t
 /** The document type of a projection. */
 export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
 
+/** A projection of a document type, as its readers see it. */
 // biome-ignore lint/suspicious/noExplicitAny: which events a projection reduces does not matter to its readers.
-type ProjectionOf<Doc> = Projection<Doc, any>
+export type ProjectionOf<Doc> = Projection<Doc, any>
 
 /** A workspace's document by id; null when there is none, or it belongs to another workspace. */
 export async function readOne<Doc extends { readonly workspaceId: string }>(

@@ -14,7 +14,12 @@ import { inViews, ownReadModels } from '../../support/e2e/stored-documents.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
-import { createPlatformProcess, freePort, READY_MS } from '../../support/faults/platform-process.ts'
+import {
+  createPlatformProcess,
+  freePort,
+  type PlatformProcess,
+  READY_MS,
+} from '../../support/faults/platform-process.ts'
 import { realStoresIn } from '../../support/faults/real-stores.ts'
 import { wholeCheckpoint } from '../../support/memory/ownership.ts'
 
@@ -105,14 +110,25 @@ describe.each(realStoresIn('older-log'))('a log older than the read models over 
   const env = { ...freshEnvironment(setup), ...ownReadModels(setup) }
   let log: EventLog
   let database: MongoConnection
+  let running: PlatformProcess
   let builtTo = 0
 
   beforeAll(async () => {
     await createWorldIn(env, (writer) => createTenantWorkspace(writer, { name: 'Main' }))
     log = await openLog(env.EVENT_LOG_URL ?? '')
     database = await connect(env.READ_STORE_URL ?? '')
+    running = createPlatformProcess({ ...env, ROLES: 'query-api', PORT: await freePort() })
+    running.start()
+    await waitUntil('It answers', () => running.answers('/healthz'), READY_MS)
+    builtTo = (await log.head()) + BEYOND
+    const name = wholeCheckpoint(buildNames(buyers).checkpoint)
+    const next = { position: builtTo, at: new Date(0).toISOString() }
+    await inViews(env, async (views) => {
+      expect(await views.commit([], { name, expected: null, next })).toBe(true)
+    })
   })
   afterAll(async () => {
+    await running?.kill()
     await database?.withDb((db) => db.dropDatabase())
     await Promise.all([database?.close(), log?.close()])
     rmSync(dirname(env.DATA_DIR ?? ''), { recursive: true, force: true })
@@ -127,17 +143,8 @@ describe.each(realStoresIn('older-log'))('a log older than the read models over 
     })
 
   test('ends a process under which it goes back, with one sentence and exit code 70', async () => {
-    const process = createPlatformProcess({ ...env, ROLES: 'query-api', PORT: await freePort() })
-    process.start()
-    await waitUntil('It answers', () => process.answers('/healthz'), READY_MS)
-    builtTo = (await log.head()) + BEYOND
-    const name = wholeCheckpoint(buildNames(buyers).checkpoint)
-    const next = { position: builtTo, at: new Date(0).toISOString() }
-    await inViews(env, async (views) => {
-      expect(await views.commit([], { name, expected: null, next })).toBe(true)
-    })
-    await waitUntil('It has ended', async () => !(await process.answers('/readyz')) && process.endedWith() !== null)
-    expect([process.endedWith(), process.lastOutput()]).toEqual([
+    await waitUntil('It has ended', async () => !(await running.answers('/readyz')) && running.endedWith() !== null)
+    expect([running.endedWith(), running.lastOutput()]).toEqual([
       70,
       expect.stringContaining('Ringledger ends: The event log is older than the read models'),
     ])
