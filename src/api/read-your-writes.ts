@@ -3,7 +3,7 @@ import type { AnyProjection } from '../kernel/projection.ts'
 import type { ApiResponse } from '../ports/api.ts'
 import { headerNames } from '../ports/api-headers.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
-import { READ_WAIT_MS } from '../runtime/queries/query-runner.ts'
+import { READ_WAIT_MS } from '../runtime/projections/checkpoint-tracker.ts'
 
 /** Response header of a response that the read side has not caught up with. */
 export const READ_LAG_HEADER = { [headerNames.readLag]: 'true' } as const

@@ -5,7 +5,7 @@ import { CSV_MEDIA_TYPE, type CsvColumn, csvHeader, csvRows } from '../../domain
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Mount } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
-import { READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
+import { READ_WAIT_MS } from '../../runtime/projections/checkpoint-tracker.ts'
 import { prefetchFirst } from '../prefetch-first.ts'
 import { READ_LAG_HEADER } from '../read-your-writes.ts'
 import type { WriteContext } from './write-context.ts'

@@ -9,7 +9,7 @@ export interface LoopLag {
 }
 
 /** Between two samples (ms), which Node counts as part of each delay. */
-const SAMPLE_MS = 10
+const SAMPLE_MS = 50
 
 /** Measures the loop of the calling thread from now on. Returns the function that tells its lag since it was last called. */
 export function measureLoopLag(): () => LoopLag {

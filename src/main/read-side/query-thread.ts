@@ -57,7 +57,10 @@ const ops = await openOperationalStore(readStoreUrl)
 const counters = createChangeCounters()
 /** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
 let isRemotelyProjected = polls
-const positions = createCheckpointTracker(systemClock, () => void main.hurry().catch(() => undefined))
+const positions = createCheckpointTracker(systemClock, () => {
+  poller.hurry()
+  main.hurry().catch(() => undefined)
+})
 const segmentThreads = createSegmentThreads(shared, systemClock)
 const columnStore = withColumns(store, {
   specs: columns,
@@ -90,7 +93,7 @@ const setReadable = (name: string, isReadable: boolean) => {
   const known = { name, position: START, range: ALL_PARTITIONS, readable: isReadable }
   main.advance([known]).catch(() => undefined)
 }
-void pollCheckpoints({
+const poller = pollCheckpoints({
   store,
   projections,
   positions: { advance, setReadable },
@@ -188,6 +191,7 @@ const handlers = {
   setRemotelyProjected(value: boolean): void {
     isRemotelyProjected = value
   },
+  hurry: () => poller.hurry(),
   advance(advances: readonly ProjectionAdvance[]): void {
     for (const { name, position, range, workspaces, readable: isReadable } of advances) {
       positions.setReadable(name, isReadable)

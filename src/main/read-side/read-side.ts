@@ -20,12 +20,16 @@ import type { Remote } from '../../kernel/async/thread-rpc.ts'
 import type { LookupReader } from '../../runtime/lookups/lookup-reader.ts'
 import { laneOf } from '../../runtime/ownership/lane.ts'
 import type { LeaseOps } from '../../runtime/ownership/leases.ts'
-import { type CheckpointTracker, createCheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
+import {
+  type CheckpointTracker,
+  createCheckpointTracker,
+  READ_WAIT_MS,
+} from '../../runtime/projections/checkpoint-tracker.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { type ChangeCounters, createChangeCounters } from '../../runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
-import { type QueryRunner, READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
+import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import { positionsVersionOf, withResponseCache } from '../../runtime/queries/response-cache.ts'
 import type { LoopLag } from '../metrics/loop-lag.ts'
 import { queries } from '../registry.ts'
@@ -169,11 +173,14 @@ export async function openReadSide(options: {
   const { projects, onDeath, root, ops, head, ...rest } = options
   const start = { ...rest, polls: !projects }
   let projector: Thread<ProjectorCalls> | null = null
-  /** Has the projections of this process fold at once what somebody waits for. */
-  const hurry = () => void projector?.calls.hurry().catch(() => undefined)
-  const positions = createCheckpointTracker(systemClock, hurry)
   const counters = createChangeCounters()
   const { isRemotelyProjected, update } = trackStandby(projects)
+  /** Has the projections of this process fold at once what somebody waits for. */
+  const hurry = () => void projector?.calls.hurry().catch(() => undefined)
+  const positions = createCheckpointTracker(systemClock, () => {
+    hurry()
+    if (isRemotelyProjected()) calls.hurry().catch(() => undefined)
+  })
   const advance = (advances: readonly PositionAdvance[]) => {
     for (const { name, position, range, readable } of advances) {
       positions.setReadable(name, readable)

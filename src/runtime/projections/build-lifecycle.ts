@@ -50,6 +50,8 @@ export async function syncAliases(
   projections: readonly AnyProjection[],
 ): Promise<readonly StoredAlias[]> {
   const stored = await readAliases(store)
+  // Also when the database was emptied under this process.
+  if (stored.size === 0) await ensureAliases(store)
   const aliases = projections.map((projection) => {
     const current = stored.get(projection.name)
     if (current && nextAlias(projection, current.alias, current.generation + 1) === null) return current

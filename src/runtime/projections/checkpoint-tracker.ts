@@ -1,5 +1,5 @@
 import { backOffMs } from '../../kernel/async/backoff.ts'
-import { sleep } from '../../kernel/async/sleep.ts'
+import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
 import { ALL_PARTITIONS, PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -37,6 +37,9 @@ export interface CheckpointTracker {
     partition?: number | null,
   ) => Promise<boolean>
 }
+
+/** How long a read waits for a position (ms; Supplement 1.6, 1.7). */
+export const READ_WAIT_MS = 2_000
 
 interface Wait {
   readonly names: readonly string[]
@@ -149,8 +152,16 @@ export function createCheckpointTracker(clock: Clock, onWait: () => void = () =>
   }
 }
 
+/** Between two polls (ms): while somebody waits for a position, and while nobody does. */
+const POLL_MS = { awaited: 25, idle: 200 }
+/** The polls of the store's checkpoints. */
+export interface CheckpointPoller {
+  /** Polls at once, and often for a while: somebody waits for a position. */
+  readonly hurry: () => void
+}
+
 /** Polls the store's checkpoints until the signal, while another process runs the projections. */
-export async function pollCheckpoints(options: {
+export function pollCheckpoints(options: {
   readonly store: ReadStore
   /** What this process reads. */
   readonly projections: readonly AnyProjection[]
@@ -159,23 +170,40 @@ export async function pollCheckpoints(options: {
   readonly isNeeded?: () => boolean
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly intervalMs?: number
-}): Promise<void> {
-  const { store, projections, positions, clock, signal, isNeeded = () => true, intervalMs = 25 } = options
-  let failures = 0
-  while (!signal.aborted) {
-    try {
-      if (isNeeded()) {
-        for (const [name, coverage] of await readActiveCoverage(store, projections)) {
-          positions.setReadable(name, coverage !== null)
-          for (const { range, position } of coverage ?? []) positions.advance(name, position, range)
-        }
-      }
-      failures = 0
-    } catch {
-      // Queries report an unavailable store; here it only means that no progress is known.
-      failures += 1
+}): CheckpointPoller {
+  const { store, projections, positions, clock, signal, isNeeded = () => true } = options
+  const wake = createWakeSignal(clock, signal)
+  let awaitedUntil = Number.NEGATIVE_INFINITY
+
+  async function poll(): Promise<void> {
+    for (const [name, coverage] of await readActiveCoverage(store, projections)) {
+      positions.setReadable(name, coverage !== null)
+      for (const { range, position } of coverage ?? []) positions.advance(name, position, range)
     }
-    await sleep(clock, failures === 0 ? intervalMs : backOffMs(failures), signal)
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        if (isNeeded()) await poll()
+        failures = 0
+      } catch {
+        // Queries report an unavailable store; here it only means that no progress is known.
+        failures += 1
+      }
+      const pause = clock.now() < awaitedUntil ? POLL_MS.awaited : POLL_MS.idle
+      await wake.wait(clock.now() + (failures === 0 ? pause : backOffMs(failures)))
+    }
+  }
+  void run()
+
+  return {
+    hurry() {
+      if (!isNeeded()) return
+      const isIdle = clock.now() >= awaitedUntil
+      awaitedUntil = clock.now() + READ_WAIT_MS
+      if (isIdle) wake.notify()
+    },
   }
 }

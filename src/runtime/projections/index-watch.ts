@@ -7,7 +7,7 @@ import { buildsOf, readAliases, readableBuild } from './build-alias.ts'
 import { collectionSpec } from './projection-lane.ts'
 
 /** How often the stores are looked at (ms): while nothing is missing, and until it is there again. */
-const LOOK_MS = { whole: 5_000, missing: 500 } as const
+const LOOK_MS = { whole: 15_000, missing: 500 } as const
 
 /** What the watch looks at. */
 export interface IndexWatchOptions {

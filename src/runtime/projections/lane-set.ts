@@ -3,7 +3,7 @@ import type { LogPage } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import { isNewTo } from '../lanes/running-lane.ts'
 import type { LaneGroup } from '../ownership/lane.ts'
-import { ensureAliases, type StoredAlias } from './build-alias.ts'
+import type { StoredAlias } from './build-alias.ts'
 import { syncAliases } from './build-lifecycle.ts'
 import { collectionSpec, groupOf, lanesFor, type ProjectionLane } from './projection-lane.ts'
 import { createBuildCleaner, type VersionsRead } from './unread-builds.ts'
@@ -71,7 +71,6 @@ export function createLaneSet(options: {
     },
     async refresh(now) {
       if (now < refreshAt) return
-      await ensureAliases(store)
       const aliases = new Map((await syncAliases(store, projections)).map((alias) => [alias.name, alias]))
       const next = projections.flatMap((projection) => {
         const alias = aliases.get(projection.name)

@@ -4,10 +4,7 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { AnyQuery, QueryContext } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
-
-/** How long a query waits for its minimum position (Supplement 1.6, 1.7). */
-export const READ_WAIT_MS = 2_000
+import { type CheckpointTracker, READ_WAIT_MS } from '../projections/checkpoint-tracker.ts'
 
 /** A query by name with its parsed parameters. All of it can be sent to another thread. */
 export interface QueryRequest extends QueryContext<unknown, unknown> {

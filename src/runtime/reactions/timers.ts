@@ -74,6 +74,20 @@ function contendForLanes(
   }
 }
 
+/** The rows of a kind, or of several, in the hull of ranges that are due before the next check. */
+function dueSoon(
+  kind: string | { readonly $in: readonly string[] },
+  ranges: readonly PartitionRange[],
+  now: number,
+): Filter {
+  const hull = hullOf(ranges.map((range) => ({ range })))
+  return {
+    kind,
+    dueAt: { $lte: now + CHECK_EVERY_MS },
+    ...(isWhole(hull) ? {} : { partition: { $gte: hull.from, $lte: hull.to } }),
+  }
+}
+
 /** Starts the jobs of one kind that are due, oldest first. Resolves to the instant of the next check. @throws StoreUnavailable */
 async function startDue(
   { store, collection, clock }: TimerRunnerOptions,
@@ -82,12 +96,7 @@ async function startDue(
   ranges: readonly PartitionRange[],
 ): Promise<number> {
   const now = clock.now()
-  const hull = hullOf(ranges.map((range) => ({ range })))
-  const filter: Filter = {
-    kind,
-    dueAt: { $lte: now + CHECK_EVERY_MS },
-    ...(isWhole(hull) ? {} : { partition: { $gte: hull.from, $lte: hull.to } }),
-  }
+  const filter = dueSoon(kind, ranges, now)
   const isOwned = ({ partition }: TimerRow) => partition === null || ranges.some((range) => inRange(range, partition))
   let next = now + CHECK_EVERY_MS
   for (let skip = 0; jobs.hasRoom(kind); skip += PAGE) {
@@ -108,7 +117,7 @@ async function startDue(
  * kind has slots of its own, so that none delays another.
  */
 export function runTimers(options: TimerRunnerOptions): TimerRunner {
-  const { clock, signal, lanes } = options
+  const { store, collection, clock, signal, lanes } = options
   const wake = createWakeSignal(clock, signal)
   /** When each kind is checked next (ms since the epoch). */
   const checkAt = new Map(Object.keys(options.kinds).map((kind) => [kind, 0]))
@@ -126,22 +135,33 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
   })
   const rangesNow = contendForLanes(options, checkAll)
 
-  async function checkKind(kind: string, ranges: readonly PartitionRange[]): Promise<void> {
-    // What is noticed while the rows are read brings the next check forward.
-    checkAt.set(kind, Number.POSITIVE_INFINITY)
+  const kindsToCheck = () => [...checkAt].filter(([, at]) => at <= clock.now()).map(([kind]) => kind)
+
+  /** Checks kinds by a function that gives the instant of the next check. What is noticed meanwhile brings that forward. */
+  async function check(kinds: readonly string[], run: () => Promise<number>): Promise<void> {
+    for (const kind of kinds) checkAt.set(kind, Number.POSITIVE_INFINITY)
     let next = 0
     try {
-      next = ranges.length > 0 ? await startDue(options, jobs, kind, ranges) : clock.now() + CHECK_EVERY_MS
+      next = await run()
     } finally {
-      checkAt.set(kind, Math.min(checkAt.get(kind) ?? 0, next))
+      for (const kind of kinds) checkAt.set(kind, Math.min(checkAt.get(kind) ?? 0, next))
     }
+  }
+
+  /** The next check of kinds: later if none has a row that is due before it, which is the rule and costs one question; else now. */
+  async function nextCheck(kinds: readonly string[], ranges: readonly PartitionRange[]): Promise<number> {
+    const now = clock.now()
+    if (ranges.length === 0) return now + CHECK_EVERY_MS
+    const filter = dueSoon({ $in: kinds }, ranges, now)
+    return (await store.find(collection, { filter, limit: 1 })).length > 0 ? 0 : now + CHECK_EVERY_MS
   }
 
   const loop = startRunLoop({
     async turn() {
       const ranges = rangesNow()
-      const due = [...checkAt].filter(([, at]) => at <= clock.now())
-      await Promise.all(due.map(([kind]) => checkKind(kind, ranges)))
+      const kinds = kindsToCheck()
+      if (kinds.length > 1 || ranges.length === 0) await check(kinds, () => nextCheck(kinds, ranges))
+      await Promise.all(kindsToCheck().map((kind) => check([kind], () => startDue(options, jobs, kind, ranges))))
       jobs.forget(clock.now())
       return Math.min(...checkAt.values())
     },

@@ -21,7 +21,7 @@ import {
   SIGN_IN_FAILURES,
 } from '../../../src/domain/shared/limits.ts'
 import { dialResultOf, entryFor } from '../../../src/ports/call-script.ts'
-import { READ_WAIT_MS } from '../../../src/runtime/queries/query-runner.ts'
+import { READ_WAIT_MS } from '../../../src/runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'

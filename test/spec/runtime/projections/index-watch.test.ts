@@ -13,7 +13,7 @@ import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 const PROJECTIONS = [buyers, targets]
 const COLLECTIONS = PROJECTIONS.map((projection) => buildNames(projection).collection)
 /** Longer than the watch waits between two looks. */
-const A_LOOK_MS = 10_000
+const A_LOOK_MS = 20_000
 
 /** A watch over stores in memory; `lost` holds the collections of the operational store that lack an index. */
 async function watchFixture({ repairs }: { readonly repairs: boolean }) {
