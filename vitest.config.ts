@@ -89,8 +89,8 @@ class LongFirst extends BaseSequencer {
 }
 
 /**
- * What needs no server first. The others run on three workers, each with platforms and servers of its own: while one waits for a
- * platform, the others work.
+ * What needs no server first. The others run on two workers, each with platforms and servers of its own: while one waits for a
+ * platform, the other works.
  */
 export default defineConfig({
   test: {

@@ -41,6 +41,12 @@ export function isWhole({ from, to }: PartitionRange): boolean {
   return from === 0 && to === PARTITIONS - 1
 }
 
+/** Whether ranges have every partition between them. They may overlap. */
+export function coverAll(ranges: readonly PartitionRange[]): boolean {
+  const inOrder = ranges.toSorted((one, other) => one.from - other.from)
+  return inOrder.reduce((next, { from, to }) => (from <= next ? Math.max(next, to + 1) : next), 0) === PARTITIONS
+}
+
 /** Name of a range: `00-ff`. */
 export function rangeText({ from, to }: PartitionRange): string {
   return `${partitionText(from)}-${partitionText(to)}`

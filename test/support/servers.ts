@@ -42,10 +42,10 @@ export function databaseOf(url: string, database: string): string {
  * What the variables of each pair of servers begin with. Each worker has a pair of its own, as far as they go: two platforms over
  * one pair would share its read models. (EventStoreDB reads every variable that begins with `EVENTSTORE_` as an option.)
  */
-const PAIRS = ['', 'SECOND_', 'THIRD_']
+const PAIRS = ['', 'SECOND_']
 const namesOf = (variable: string) => PAIRS.map((pair) => `${pair}${variable}`)
 
-/** Workers of the end-to-end suites, which wait more than they compute: one for each pair that is named; else three. */
+/** Workers of the end-to-end suites: one for each pair that is named; else two. A third one only slows both: the platforms and servers of two fill two cores. */
 export function serverWorkers(): number {
   const named = namesOf('EVENTSTORE_URL').filter((name) => process.env[name]).length
   return named || PAIRS.length

@@ -35,34 +35,39 @@ export interface MongoConnection {
  * @throws Error when the string does not parse, StoreUnavailable when no server responds.
  */
 export async function connect(url: string): Promise<MongoConnection> {
-  let client = createClient(url)
-  try {
-    await client.connect()
-  } catch (error) {
-    await client.close()
-    throw isUnavailable(error) ? toUnavailable(error) : error
-  }
   const [, named] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
   const name = named ? decodeURIComponent(named) : DATABASE
+  const open = () => {
+    const client = createClient(url)
+    // Kept: the driver makes another one, with its options, for each question.
+    return { client, db: client.db(name) }
+  }
+  let current = open()
+  try {
+    await current.client.connect()
+  } catch (error) {
+    await current.client.close()
+    throw isUnavailable(error) ? toUnavailable(error) : error
+  }
   let closed = false
-  const replace = (stuck: MongoClient) => {
-    if (client !== stuck || closed) return
-    client = createClient(url)
-    stuck.close().catch(() => {})
+  const replace = (stuck: typeof current) => {
+    if (current !== stuck || closed) return
+    current = open()
+    stuck.client.close().catch(() => {})
   }
   return {
     async withDb(call) {
-      const current = client
+      const asked = current
       try {
-        return await withTimeout(CALL_TIMEOUT_MS, call(current.db(name)))
+        return await withTimeout(CALL_TIMEOUT_MS, call(asked.db))
       } catch (error) {
-        if (error instanceof CallTimeout || error instanceof MongoServerSelectionError) replace(current)
+        if (error instanceof CallTimeout || error instanceof MongoServerSelectionError) replace(asked)
         throw isUnavailable(error) ? toUnavailable(error) : error
       }
     },
     close: () => {
       closed = true
-      return client.close()
+      return current.client.close()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { PARTITIONS } from '../../kernel/partition.ts'
+import { coverAll } from '../../kernel/partition.ts'
 import type { StoredLease } from './leases.ts'
 import { DEAD_MS } from './ownership.ts'
 import { createSilenceTracker } from './silence.ts'
@@ -27,9 +27,7 @@ export function createOwnerWatch(): OwnerWatch {
       silence.look(beats, now)
       const live = [...leases.values()].filter(isLive)
       for (const [group, lanes] of Map.groupBy(live, ({ lane }) => lane.group)) {
-        const ranges = lanes.map(({ lane }) => lane.range)
-        const isOwned = (partition: number) => ranges.some(({ from, to }) => from <= partition && partition <= to)
-        if (Array.from({ length: PARTITIONS }, (_, partition) => partition).every(isOwned)) ownedAt.set(group, now)
+        if (coverAll(lanes.map(({ lane }) => lane.range))) ownedAt.set(group, now)
       }
     },
     isAlive,

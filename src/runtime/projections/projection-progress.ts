@@ -4,7 +4,7 @@ import { START } from '../../ports/event-log.ts'
 import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
 import type { StoredLease } from '../ownership/leases.ts'
 import { instanceOf } from '../ownership/presence.ts'
-import { buildsOf, ensureAliases, readAliases, readableBuild } from './build-alias.ts'
+import { buildsOf, readAliases, readableBuild } from './build-alias.ts'
 import type { BuildNames } from './build-names.ts'
 import { createCoverages, lowestOf, type RangeProgress } from './coverage.ts'
 
@@ -84,7 +84,6 @@ export async function readProgress(
   projections: readonly AnyProjection[],
   holders: LaneHolders,
 ): Promise<readonly ProjectionProgress[]> {
-  await ensureAliases(store)
   const [aliases, checkpoints] = [await readAliases(store), await store.checkpoints()]
   const coverages = createCoverages(checkpoints)
   const progressOf = (names: BuildNames | null, active: boolean) =>
