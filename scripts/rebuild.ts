@@ -38,6 +38,7 @@ const NAMED = 5
 function resultText({ name, comparison, switched }: RebuildResult): string | null {
   if (comparison === null) return switched ? null : `${name}: somebody else has given this rebuild up.`
   const { documents, activeHash, newHash, differing, differences } = comparison
+  if (differences === 0 && documents === 0) return `${name}: no documents, as before.`
   if (differences === 0) return `${name}: ${documents} documents, the same as before (sha256 ${newHash.slice(0, 16)}).`
   const named = `${differing.slice(0, NAMED).join(', ')}${differences > NAMED ? ', …' : ''}`
   const hashes = `sha256 ${activeHash.slice(0, 16)} before, ${newHash.slice(0, 16)} rebuilt`

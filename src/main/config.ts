@@ -59,34 +59,47 @@ const HOST_NAME = /^[\w.:-]{1,253}$/
 /** Values of `NODE_ENV`: all but `production` run a trial, as without one. */
 const MODES = ['production', 'development', 'test'] as const
 
+/** Values of `LOG_LEVEL`. */
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+/** Values of `CARRIER_URL`. */
+const CARRIERS = ['simulator:', 'telnyx:'] as const
+
+const MAX_PORT = 65_535
+const portError = `it must be a whole number from 0 to ${MAX_PORT}`
+const port = z.coerce.number({ error: portError }).int(portError).min(0, portError).max(MAX_PORT, portError)
+const httpUrl = z.url({ protocol: /^https?$/, error: 'it must be a URL that begins with http:// or https://' })
+
 const environment = z.object({
   NODE_ENV: z.preprocess(
     emptyIsUnset,
     z.enum(MODES, { error: `it must be ${MODES.join(', ')}, or empty for a trial` }).optional(),
   ),
-  PORT: z.preprocess(emptyIsUnset, z.coerce.number().int().min(0).max(65_535).default(8080)),
+  PORT: z.preprocess(emptyIsUnset, port.default(8080)),
   HOST: z.preprocess(emptyIsUnset, z.string().default('127.0.0.1')),
   PEER_HOST: z.preprocess(emptyIsUnset, z.string().regex(HOST_NAME, 'it must be a host name or an address').optional()),
-  PEER_PORT: z.preprocess(emptyIsUnset, z.coerce.number().int().min(0).max(65_535).default(0)),
+  PEER_PORT: z.preprocess(emptyIsUnset, port.default(0)),
   DATA_DIR: z.preprocess(emptyIsUnset, z.string().default('var')),
-  PUBLIC_URL: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
+  PUBLIC_URL: z.preprocess(emptyIsUnset, httpUrl.optional()),
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   MASTER_KEY_PREVIOUS: z.preprocess(emptyIsUnset, z.string().optional()),
   OPERATOR_TOKEN: z.preprocess(emptyIsUnset, staffToken),
   METRICS_TOKEN: z.preprocess(emptyIsUnset, staffToken),
   LOG_LEVEL: z.preprocess(
     emptyIsUnset,
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    z.enum(LOG_LEVELS, { error: `it must be ${LOG_LEVELS.join(', ')}` }).default('info'),
   ),
   TRUST_PROXY: z.preprocess(emptyIsUnset, z.string().optional()),
   ROLES: z.preprocess(emptyIsUnset, z.string().default(roles.join(','))),
   EVENT_LOG_URL: z.preprocess(emptyIsUnset, z.string().optional()),
   READ_STORE_URL: z.preprocess(emptyIsUnset, z.string().optional()),
-  CARRIER_URL: z.preprocess(emptyIsUnset, z.enum(['simulator:', 'telnyx:']).optional()),
+  CARRIER_URL: z.preprocess(
+    emptyIsUnset,
+    z.enum(CARRIERS, { error: `it must be ${CARRIERS.join(' or ')}` }).optional(),
+  ),
   TELNYX_API_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_CONNECTION_ID: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_PUBLIC_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
-  TELNYX_API_BASE: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
+  TELNYX_API_BASE: z.preprocess(emptyIsUnset, httpUrl.optional()),
   EGRESS_ALLOW: z.string().optional(),
   SIP_DOMAIN: z.preprocess(
     emptyIsUnset,

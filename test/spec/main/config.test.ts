@@ -47,6 +47,19 @@ test.each(['0', '3', '-2', '1.5', '257', '512', 'many'])('SHARDS=%s is refused i
   expect(() => read({ SHARDS })).toThrow(/^SHARDS is invalid: .*\.$/)
 })
 
+test.each([
+  ['PORT', '65536', 'it must be a whole number from 0 to 65535'],
+  ['PORT', 'http', 'it must be a whole number from 0 to 65535'],
+  ['PORT', '80.5', 'it must be a whole number from 0 to 65535'],
+  ['PEER_PORT', '-1', 'it must be a whole number from 0 to 65535'],
+  ['PUBLIC_URL', 'example.com', 'it must be a URL that begins with http:// or https://'],
+  ['TELNYX_API_BASE', 'ftp://example.com', 'it must be a URL that begins with http:// or https://'],
+  ['LOG_LEVEL', 'loud', 'it must be fatal, error, warn, info, debug, trace, silent'],
+  ['CARRIER_URL', 'twilio:', 'it must be simulator: or telnyx:'],
+])('%s=%s is refused with what it must be', (name, value, text) => {
+  expect(() => read({ [name]: value })).toThrow(new ConfigurationError(`${name} is invalid: ${text}.`))
+})
+
 test.each(['commands-1', '10.0.0.7', 'fd00::7', 'one.two.internal'])('PEER_HOST=%s names the process', (PEER_HOST) => {
   expect(read({ PEER_HOST, PEER_PORT: '8081' })).toMatchObject({ peerHost: PEER_HOST, peerPort: 8081 })
   expect(read({})).toMatchObject({ peerHost: null, peerPort: 0 })
