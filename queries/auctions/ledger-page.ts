@@ -3,14 +3,18 @@ import type { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { skipOf } from '../../src/kernel/wire.ts'
-import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type ProjectionOf, readAll } from '../shared/documents.ts'
+import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
+import { type DocOf, type ListPage, type ProjectionOf, readSlice } from '../shared/documents.ts'
+import type { ListPlace } from '../shared/list-cursor.ts'
 import { inWindow, type PingSelection } from './ping-filter.ts'
 
 /** The page of a ledger in the store: newest first. */
-export function ledgerPage(selection: PingSelection, query: { readonly page: number; readonly pageSize: number }) {
+export function ledgerPage(
+  selection: PingSelection,
+  query: { readonly page: number; readonly pageSize: number; readonly after?: ListPlace | null },
+): ListPage & { readonly filter: Filter } {
   const filter = { ...selection.filter, atMs: inWindow(selection) }
-  return { filter, sort: { atMs: -1 }, skip: skipOf(query), limit: query.pageSize } as const
+  return { filter, sort: { atMs: -1 }, skip: skipOf(query), limit: query.pageSize, after: query.after ?? null }
 }
 
 /** A page of one of the ledgers, and the number of all rows that are selected. */
@@ -18,8 +22,8 @@ export async function readLedgerPage<Doc extends DocOf<typeof pingLedger> | DocO
   views: ReadStore,
   ledger: ProjectionOf<Doc>,
   page: ReturnType<typeof ledgerPage>,
-): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number }> {
-  const docs = await readAll(views, ledger, page)
+): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number; readonly next: ListPlace | null }> {
+  const slice = await readSlice(views, ledger, page.filter, page)
   // After the page, so that the total includes its rows.
-  return { docs, total: await views.count(collectionOf(ledger), page.filter) }
+  return { ...slice, total: await views.count(collectionOf(ledger), page.filter) }
 }

@@ -4,9 +4,10 @@ import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import { PAGE, PING } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { instant, pageOf, pageQuery } from '../../src/kernel/wire.ts'
+import { cursorPageOf, instant, pageQuery } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { pageResponse } from '../shared/listing.ts'
+import { cursorField } from '../shared/list-cursor.ts'
+import { cursorPageResponse, readOn } from '../shared/listing.ts'
 import { ledgerPage, readLedgerPage } from './ledger-page.ts'
 import { pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf, type PingRow, pingRow } from './ping-row.ts'
@@ -20,22 +21,27 @@ export const listPings = defineQuery({
     { surface: 'console', path: '/api/tracking/pings' },
   ],
   params: z.object({}),
-  query: z.object({ ...pingFilters, ...pageQuery({ defaultSize: PING.pageSize, maxSize: PAGE.max }) }),
-  response: pageOf(pingRow).extend({ direction: pingDirection, from: instant, to: instant }),
+  query: z.object({
+    ...pingFilters,
+    ...pageQuery({ defaultSize: PING.pageSize, maxSize: PAGE.max }),
+    cursor: cursorField(['']),
+  }),
+  response: cursorPageOf(pingRow).extend({ direction: pingDirection, from: instant, to: instant }),
   reads: [pingLedger, bidLedger],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
     const selection = await selectPings(views, { query, tenant, now })
     if (isRefusal(selection)) return selection
     const { direction } = query
-    const page = ledgerPage(selection, query)
+    const asked = readOn(query)
+    const page = ledgerPage(selection, asked)
     const window = { direction, ...windowOf(selection) }
     if (direction === 'inbound') {
-      const { docs, total } = await readLedgerPage(views, pingLedger, page)
-      return { ...pageResponse<PingRow>(docs.map(inboundRowOf), query, total), ...window }
+      const { docs, ...rest } = await readLedgerPage(views, pingLedger, page)
+      return { ...cursorPageResponse<PingRow>(docs.map(inboundRowOf), asked, rest), ...window }
     }
-    const { docs, total } = await readLedgerPage(views, bidLedger, page)
+    const { docs, ...rest } = await readLedgerPage(views, bidLedger, page)
     const rows = docs.map((doc) => outboundRowOf(doc, Date.parse(now)))
-    return { ...pageResponse<PingRow>(rows, query, total), ...window }
+    return { ...cursorPageResponse<PingRow>(rows, asked, rest), ...window }
   },
 })

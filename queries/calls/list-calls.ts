@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { instant, pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf, instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
-import { listQuery, pageResponse } from '../shared/listing.ts'
+import { cursorListQuery, cursorPageResponse, readOn } from '../shared/listing.ts'
 import { readCallPage } from './call-page.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats } from './call-stats.ts'
@@ -22,16 +22,18 @@ export const listCalls = defineQuery({
     { surface: 'console', path: '/api/tracking/calls' },
   ],
   params: z.object({}),
-  query: z.object({ ...callFilters, ...listQuery(['startedAt', 'talkSeconds', 'billedCents']) }),
-  response: pageOf(callRow).extend({ stats: callStats, from: instant, to: instant, timezone: z.string() }),
+  query: z.object({ ...callFilters, ...cursorListQuery(['startedAt', 'talkSeconds', 'billedCents']) }),
+  response: cursorPageOf(callRow).extend({ stats: callStats, from: instant, to: instant, timezone: z.string() }),
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
     const selection = selectCalls({ query, tenant, now })
     if (isRefusal(selection)) return selection
     const { filter, ...window } = selection
-    const sort = FIELDS[query.sort] ?? 'startedMs'
-    const { docs, stats } = await readCallPage(views, filter, { ...query, sort })
-    return { ...pageResponse(docs.map(callRowOf), query, stats.count), stats, ...window }
+    const asked = readOn(query)
+    const sort = FIELDS[asked.sort] ?? 'startedMs'
+    const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
+    const page = cursorPageResponse(docs.map(callRowOf), asked, { total: stats.count, next })
+    return { ...page, stats, ...window }
   },
 })

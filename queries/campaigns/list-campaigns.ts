@@ -9,10 +9,18 @@ import { numbers } from '../../projections/supply/numbers.ts'
 import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
 import { CAMPAIGN, SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
+import {
+  cursorListQuery,
+  cursorPageResponse,
+  pageOptions,
+  RECORD_SORTS,
+  readOn,
+  statusFilter,
+  textFilter,
+} from '../shared/listing.ts'
 import { campaignShape, campaignShapes } from './campaign-shape.ts'
 
 /** Campaigns, without their checklists. */
@@ -29,9 +37,9 @@ export const listCampaigns = defineQuery({
     status: campaignStatus.optional(),
     routingMode: routingMode.optional(),
     verticalId: z.string().max(CAMPAIGN.verticalId).optional(),
-    ...listQuery(RECORD_SORTS),
+    ...cursorListQuery(RECORD_SORTS),
   }),
-  response: pageOf(campaignShape),
+  response: cursorPageOf(campaignShape),
   reads: [campaigns, verticals, numbers, routes, lanes, capCounters, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
@@ -43,7 +51,8 @@ export const listCampaigns = defineQuery({
       ...(routingMode && { routingMode }),
       ...(verticalId && { verticalId }),
     }
-    const { docs, total } = await readPage(views, campaigns, filter, pageOptions(query))
-    return pageResponse(await campaignShapes(views, request, docs), query, total)
+    const asked = readOn(query)
+    const { docs, ...rest } = await readPage(views, campaigns, filter, pageOptions(asked))
+    return cursorPageResponse(await campaignShapes(views, request, docs), asked, rest)
   },
 })

@@ -6,10 +6,18 @@ import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
+import {
+  cursorListQuery,
+  cursorPageResponse,
+  pageOptions,
+  RECORD_SORTS,
+  readOn,
+  statusFilter,
+  textFilter,
+} from '../shared/listing.ts'
 import { buyerRow, buyerRows } from './buyer-shape.ts'
 
 /** Buyers, each with its target counts and today's figures. */
@@ -24,16 +32,17 @@ export const listBuyers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     status: buyerStatus.optional(),
-    ...listQuery(RECORD_SORTS),
+    ...cursorListQuery(RECORD_SORTS),
   }),
-  response: pageOf(buyerRow),
+  response: cursorPageOf(buyerRow),
   reads: [buyers, targets, capCounters, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'company', 'contactName', 'externalRef'])
     const filter = { workspaceId, ...statusFilter(query.status, 'archived'), ...search }
-    const { docs, total } = await readPage(views, buyers, filter, pageOptions(query))
-    return pageResponse(await buyerRows(views, request, docs), query, total)
+    const asked = readOn(query)
+    const { docs, ...rest } = await readPage(views, buyers, filter, pageOptions(asked))
+    return cursorPageResponse(await buyerRows(views, request, docs), asked, rest)
   },
 })

@@ -8,12 +8,20 @@ import { targetKind, targetStatus, targetType } from '../../src/domain/demand/ta
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { id, pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf, id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { healthFilter } from '../routing/health-figures.ts'
 import { health } from '../routing/usage-figures.ts'
 import { readOne, readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
+import {
+  cursorListQuery,
+  cursorPageResponse,
+  pageOptions,
+  RECORD_SORTS,
+  readOn,
+  statusFilter,
+  textFilter,
+} from '../shared/listing.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
 /** Targets, each with today's figures; bidder headers and templates are hidden from keys. */
@@ -33,9 +41,9 @@ export const listTargets = defineQuery({
     kind: targetKind.optional(),
     health: health.shape.health.optional(),
     campaignId: id.optional(),
-    ...listQuery(RECORD_SORTS),
+    ...cursorListQuery(RECORD_SORTS),
   }),
-  response: pageOf(targetShape),
+  response: cursorPageOf(targetShape),
   reads: [targets, buyers, campaigns, capCounters, callLog],
   cacheable: true,
   rejects: ['campaign-not-found'],
@@ -53,11 +61,12 @@ export const listTargets = defineQuery({
       ...(campaignId && { campaignIds: campaignId }),
       ...(query.health && (await healthFilter(views, workspaceId, query.health))),
     }
-    const { docs, total } = await readPage(views, targets, filter, pageOptions(query))
-    return pageResponse(
+    const asked = readOn(query)
+    const { docs, ...rest } = await readPage(views, targets, filter, pageOptions(asked))
+    return cursorPageResponse(
       await targetShapes(views, request, docs, { open: surface === 'rest' ? null : secrets }),
-      query,
-      total,
+      asked,
+      rest,
     )
   },
 })

@@ -1,6 +1,7 @@
 import { type WithId, withId } from '../../src/kernel/document.ts'
 import { type AnyProjection, collectionOf, type Projection } from '../../src/kernel/projection.ts'
-import type { Filter, Page, ReadStore, Sort } from '../../src/ports/read-store.ts'
+import type { Filter, Page, ReadStore, Sort, StoredDocument } from '../../src/ports/read-store.ts'
+import { type ListPlace, placeAfter, stretchesAfter } from './list-cursor.ts'
 
 /** The document type of a projection. */
 export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
@@ -64,16 +65,50 @@ export async function readAll<Doc extends object>(
   return stored.map((found) => withId<Doc>(found))
 }
 
-/** One page of the documents that match a filter, and the total number of matches. */
+/** What a page of a list is read by: the place that it begins after, or else the documents before it are skipped. */
+export interface ListPage {
+  readonly sort: Sort
+  readonly skip: number
+  readonly limit: number
+  readonly after?: ListPlace | null
+}
+
+/** One page of the documents that match a filter, and the place where the next page begins; null after the last one. */
+export async function readSlice<Doc extends object>(
+  views: Pick<ReadStore, 'find'>,
+  projection: ProjectionOf<Doc>,
+  filter: Filter,
+  { sort, skip, limit, after = null }: ListPage,
+): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly next: ListPlace | null }> {
+  const find = (page: Page) => views.find(collectionOf(projection), page)
+  // One more than the page has tells whether another page follows.
+  const wanted = limit + 1
+  let found: readonly StoredDocument[] = []
+  if (after === null) found = await find({ filter, sort, skip, limit: wanted })
+  else
+    for (const stretch of stretchesAfter(sort, after)) {
+      if (found.length >= wanted) break
+      const more = await find({ filter: { $and: [stretch, filter] }, sort, limit: wanted - found.length })
+      found = [...found, ...more]
+    }
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    docs: page.map((each) => withId<Doc>(each)),
+    next: last && found.length > limit ? placeAfter(sort, last) : null,
+  }
+}
+
+/** One page of the documents that match a filter, the total number of matches, and the place where the next page begins. */
 export async function readPage<Doc extends object>(
   views: ReadStore,
   projection: ProjectionOf<Doc>,
   filter: Filter,
-  page: { readonly sort: Sort; readonly skip: number; readonly limit: number },
-): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number }> {
-  const [docs, total] = await Promise.all([
-    readAll(views, projection, { filter, ...page }),
+  page: ListPage,
+): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number; readonly next: ListPlace | null }> {
+  const [slice, total] = await Promise.all([
+    readSlice(views, projection, filter, page),
     views.count(collectionOf(projection), filter),
   ])
-  return { docs, total }
+  return { ...slice, total }
 }

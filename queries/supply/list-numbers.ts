@@ -7,11 +7,11 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { numberStatus } from '../../src/domain/supply/number.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
+import { cursorPageOf, id, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
 import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/listing.ts'
+import { cursorListQuery, cursorPageResponse, pageOptions, readOn, statusFilter } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
@@ -37,9 +37,9 @@ export const listNumbers = defineQuery({
     publisherId: id.optional(),
     poolId: id.optional(),
     assigned: queryBoolean.optional(),
-    ...listQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
+    ...cursorListQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
   }),
-  response: pageOf(numberShape),
+  response: cursorPageOf(numberShape),
   reads: [numbers, campaigns, publishers, pools, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
@@ -52,7 +52,8 @@ export const listNumbers = defineQuery({
       ...(publisherId && { publisherId }),
       ...(poolId && { poolId }),
     }
-    const { docs, total } = await readPage(views, numbers, filter, pageOptions(query))
-    return pageResponse(await numberShapes(views, request, docs), query, total)
+    const asked = readOn(query)
+    const { docs, ...rest } = await readPage(views, numbers, filter, pageOptions(asked))
+    return cursorPageResponse(await numberShapes(views, request, docs), asked, rest)
   },
 })

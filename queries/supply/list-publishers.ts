@@ -4,10 +4,18 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { publisherStatus } from '../../src/domain/supply/publisher.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
+import {
+  cursorListQuery,
+  cursorPageResponse,
+  pageOptions,
+  RECORD_SORTS,
+  readOn,
+  statusFilter,
+  textFilter,
+} from '../shared/listing.ts'
 import { LANE_READS } from './lane-shape.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
@@ -23,16 +31,17 @@ export const listPublishers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     status: publisherStatus.optional(),
-    ...listQuery(RECORD_SORTS),
+    ...cursorListQuery(RECORD_SORTS),
   }),
-  response: pageOf(publisherShape),
+  response: cursorPageOf(publisherShape),
   reads: [publishers, ...LANE_READS, callLog],
   flushesUsage: true,
   async run(ports: QueryPorts, { query, ...request }) {
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
     const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
-    const { docs, total } = await readPage(ports.views, publishers, filter, pageOptions(query))
-    return pageResponse(await publisherShapes(ports, request, docs), query, total)
+    const asked = readOn(query)
+    const { docs, ...rest } = await readPage(ports.views, publishers, filter, pageOptions(asked))
+    return cursorPageResponse(await publisherShapes(ports, request, docs), asked, rest)
   },
 })

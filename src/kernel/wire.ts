@@ -103,8 +103,11 @@ function enumOrDefault<const Values extends readonly [string, ...string[]]>(valu
 /** The `sort` of a list: an unknown value falls back. */
 export const sortBy = enumOrDefault
 
+/** The directions of an order. */
+export const sortDirections = ['asc', 'desc'] as const
+
 /** The `dir` of a list: `desc` unless it says `asc`. */
-export const sortDirection = enumOrDefault(['asc', 'desc'], 'desc')
+export const sortDirection = enumOrDefault(sortDirections, 'desc')
 
 const pageError = rangeMessage('a whole number', 1, undefined)
 
@@ -143,6 +146,11 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
     total: z.int(),
     totalPages: z.int(),
   })
+}
+
+/** The response of a paged list that can be read on by a cursor. */
+export function cursorPageOf<Row extends z.ZodType>(row: Row) {
+  return pageOf(row).extend({ nextCursor: z.string().nullable() })
 }
 
 /** Number of pages that the rows fill; 0 for no rows. */

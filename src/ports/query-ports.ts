@@ -11,6 +11,6 @@ export interface QueryPorts {
   readonly publicUrl: string
   /** Domain of SIP addresses that publishers are given; none where the environment names none. */
   readonly sipDomain?: string | null
-  /** Unseals secrets that a response shows in full. */
-  readonly secrets: Pick<Secrets, 'unseal'>
+  /** Unseals secrets that a response shows in full, and seals what a cursor holds that its reader may not see. */
+  readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
 }

@@ -12,7 +12,8 @@ declare module 'autocannon' {
     /** Seconds. */
     readonly duration: number
     readonly workers?: number
-    readonly requests?: readonly { readonly setupRequest: (given: Request) => Request }[]
+    /** Without workers, `setupRequest` is a function; with them, the path of a module that is one. */
+    readonly requests?: readonly { readonly setupRequest: string | ((given: Request) => Request) }[]
   }
   interface Result {
     readonly requests: { readonly average: number }

@@ -2,11 +2,11 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { selectCalls } from '../../queries/shared/call-filter.ts'
-import { readAll } from '../../queries/shared/documents.ts'
-import { pageOptions, pageResponse } from '../../queries/shared/listing.ts'
+import { readSlice } from '../../queries/shared/documents.ts'
+import { cursorPageResponse, pageOptions, readOn } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { pageOf } from '../../src/kernel/wire.ts'
+import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 
 /** The call list without its figures: the same filter, page and rows. Its total is that of the page. */
@@ -16,14 +16,15 @@ export const callPage = defineQuery({
   mounts: [{ surface: 'rest', path: '/api/v1/call-page', scope: 'calls:read' }],
   params: listCalls.params,
   query: listCalls.query,
-  response: pageOf(callRow),
+  response: cursorPageOf(callRow),
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
     const requests = selectCalls({ query, tenant, now })
     if (isRefusal(requests)) return requests
-    const page = pageOptions({ ...query, sort: 'startedMs' })
-    const docs = await readAll(views, callLog, { filter: requests.filter, ...page })
-    return pageResponse(docs.map(callRowOf), query, docs.length)
+    const asked = readOn(query)
+    const page = pageOptions({ ...asked, sort: 'startedMs' })
+    const { docs, next } = await readSlice(views, callLog, requests.filter, page)
+    return cursorPageResponse(docs.map(callRowOf), asked, { total: docs.length, next })
   },
 })

@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import autocannon from 'autocannon'
-import fastify from 'fastify'
+import fastify, { type FastifyReply } from 'fastify'
 import { queryRoutes } from '../../src/api/query-routes.ts'
 import type { AnyQuery } from '../../src/kernel/query.ts'
 import type { ReadSide } from '../../src/main/read-side/read-side.ts'
@@ -49,22 +51,66 @@ export async function servePages(
   }
 }
 
-/** Requests per second. @throws Error when a request fails */
-async function requestRate(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const sent = { url, headers, connections: CONNECTIONS, duration: SECONDS, workers: 1 }
+type Headers = Readonly<Record<string, string>>
+
+/** Requests per second, for the URL or for the paths that `next-path.ts` gives. @throws Error when a request fails */
+async function requestRate(url: string, headers: Headers, setupRequest?: string): Promise<number> {
+  const load = { url, headers, connections: CONNECTIONS, duration: SECONDS, workers: 1 }
+  const sent = setupRequest === undefined ? load : { ...load, requests: [{ setupRequest }] }
   const { requests, non2xx, errors } = await autocannon(sent)
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx + errors} requests failed.`)
   return requests.average
 }
 
-/** A page over HTTP, compared with bare Fastify that sends the same prebuilt bytes. */
+/** Headers that a server sets itself. */
+const OWN = new Set(['connection', 'content-length', 'date', 'keep-alive'])
+
+/** An answer of the product: its text, and the headers that a bare server sends as well. */
+export async function answerOf(
+  url: string,
+  key: string,
+): Promise<{ readonly text: string; readonly headers: Headers }> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${text}`)
+  return { text, headers: Object.fromEntries([...answer.headers].filter(([name]) => !OWN.has(name))) }
+}
+
+/** Different pages over HTTP, by their paths, compared with bare Fastify that reads and sends one of as many, with the same headers. */
+export async function pagesFigure(
+  name: string,
+  directory: string,
+  pages: { readonly baseUrl: string; readonly paths: readonly string[]; readonly key: string },
+  readBare: (page: number) => string,
+): Promise<Figure> {
+  const { baseUrl, paths, key } = pages
+  const { headers } = await answerOf(`${baseUrl}${paths[0]}`, key)
+  const bare = fastify()
+  bare.get('/:page', ({ params }, reply: FastifyReply) =>
+    reply.headers(headers).send(readBare(Number((params as { readonly page: string }).page))),
+  )
+  const bareUrl = await bare.listen({ port: 0, host: HOST })
+  const rateOf = (url: string, asked: readonly string[]) => {
+    process.env.BENCH_PATHS = join(directory, 'paths.json')
+    writeFileSync(process.env.BENCH_PATHS, JSON.stringify(asked))
+    return requestRate(url, { authorization: `Bearer ${key}` }, join(import.meta.dirname, 'next-path.ts'))
+  }
+  const barePaths = paths.map((_path, page) => `/${page}`)
+  const pairs = await alternate(
+    () => rateOf(baseUrl, paths),
+    () => rateOf(bareUrl, barePaths),
+  )
+  await bare.close()
+  return figureOf(name, 'requests/s', { atLeast: 0.25 }, pairs)
+}
+
+/** A page over HTTP, compared with bare Fastify that sends the same prebuilt bytes and headers. */
 export async function pageFigure(name: string, url: string, key: string): Promise<Figure> {
   const headers = { authorization: `Bearer ${key}` }
-  const answer = await fetch(url, { headers })
-  if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${await answer.text()}`)
-  const bytes = Buffer.from(await answer.arrayBuffer())
+  const answer = await answerOf(url, key)
+  const bytes = Buffer.from(answer.text)
   const bare = fastify()
-  bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
+  bare.get('/', (_request, reply) => reply.headers(answer.headers).send(bytes))
   const bareUrl = await bare.listen({ port: 0, host: HOST })
   const pairs = await alternate(
     () => requestRate(url, headers),

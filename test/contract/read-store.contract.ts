@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ProjectionOf, readSlice } from '../../queries/shared/documents.ts'
+import type { ListPlace } from '../../queries/shared/list-cursor.ts'
 import {
   type Checkpoint,
   type Doc,
@@ -10,7 +12,7 @@ import {
   type StoredDocument,
   workspaceOf,
 } from '../../src/ports/read-store.ts'
-import { documents, filters, pages, pluckPaths, SPEC, summaries } from '../support/fixtures/documents.ts'
+import { documents, filters, orders, pages, pluckPaths, SPEC, summaries } from '../support/fixtures/documents.ts'
 import { findIn, matches, pluckIn, selectIn, sumIn } from '../support/memory/read-store-reference.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
@@ -22,6 +24,12 @@ export interface ReadStoreSetup {
 
 const AT = '2026-03-01T12:00:00.000Z'
 const REMOVED_AT = Date.parse(AT)
+
+type Slice = Awaited<ReturnType<typeof readSlice<Doc>>>
+
+/** A projection as readers of its collection see it. */
+const projectionOf = (collection: string) =>
+  ({ name: collection.replace(/_v1$/, ''), version: 1 }) as unknown as ProjectionOf<Doc>
 
 /** What every read store does. */
 export function readStoreContract(name: string, start: () => Promise<ReadStoreSetup>): void {
@@ -87,6 +95,34 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
         { numRuns: 25 },
       )
       expect(await store.select(`unheard-of-${randomUUID()}_v1`, ['state'], { filter: {} })).toEqual([])
+    }, 60_000)
+
+    test('pages on after the last document of a page as if those before were skipped, in any order', async () => {
+      const askings = fc.array(fc.tuple(filters, orders, fc.integer({ min: 1, max: 4 })), {
+        minLength: 6,
+        maxLength: 6,
+      })
+      await fc.assert(
+        fc.asyncProperty(documents, askings, async (stored, asked) => {
+          const collection = await createCollectionWith(stored)
+          const projection = projectionOf(collection)
+          for (const [filter, sort, limit] of asked) {
+            const pages: (readonly { readonly id: string }[])[] = []
+            for (let after: ListPlace | null = null; ; ) {
+              const { docs, next }: Slice = await readSlice(store, projection, filter, { sort, skip: 0, limit, after })
+              pages.push(docs)
+              if (next === null) break
+              after = next
+            }
+            const whole = findIn(stored, { filter, sort })
+            expect(pages.flat().map(({ id }) => id)).toEqual(whole.map(({ id }) => id))
+            expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true)
+            expect(pages).toHaveLength(Math.max(1, Math.ceil(whole.length / limit)))
+          }
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 20 },
+      )
     }, 60_000)
 
     test('pages through the documents of one value by id', async () => {

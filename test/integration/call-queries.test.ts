@@ -65,6 +65,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
       pageSize: 25,
       total: 6,
       totalPages: 1,
+      nextCursor: null,
       from: '2026-03-04T05:00:00.000Z',
       to: NOW,
       timezone: 'America/New_York',

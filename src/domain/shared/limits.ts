@@ -10,8 +10,11 @@
 
 // Shared
 
-/** Rows of a page; a larger `pageSize` is clamped (Document 1, shared convention 4). `longDefault`: ping ledger, request log. */
-export const PAGE = { default: 25, longDefault: 50, max: 200 } as const
+/**
+ * Rows of a page; a larger `pageSize` is clamped (Document 1, shared convention 4). `longDefault`: ping ledger, request log. `cursor`:
+ * characters of a cursor, which holds the values of one row.
+ */
+export const PAGE = { default: 25, longDefault: 50, max: 200, cursor: 4_096 } as const
 
 /**
  * A request. `path` is one path parameter; `bodyDepth` counts nested objects and lists (Supplement 1.1); the key is

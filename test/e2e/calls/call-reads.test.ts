@@ -59,6 +59,7 @@ it('a page of rows, newest first, with the stats of all of them and the window a
     pageSize: 25,
     total: 6,
     totalPages: 1,
+    nextCursor: null,
     stats: {
       count: 6,
       connected: 3,
@@ -115,6 +116,19 @@ it('pages hold every call once; a page past the last is empty, and the stats are
   expect((await list({ ...FEBRUARY, pageSize: 1_000 })).body.pageSize).toBe(200)
   expect((await main.rest(`/api/v1/calls${queryString(FEBRUARY)}&pageSize=1&pageSize=3`)).body.pageSize).toBe(3)
 })
+
+it.each([{}, { sort: 'talkSeconds' }, { sort: 'billedCents', dir: 'asc' }])(
+  'a cursor goes on in the order %j',
+  async (order) => {
+    const whole = (await list({ ...FEBRUARY, ...order })).body
+    const pages = [(await list({ ...FEBRUARY, ...order, pageSize: 2 })).body]
+    for (let cursor = pages[0].nextCursor; cursor !== null; cursor = pages.at(-1).nextCursor)
+      pages.push((await list({ ...FEBRUARY, pageSize: 2, cursor })).body)
+    expect(pages.flatMap(({ data }) => data)).toEqual(whole.data)
+    expect(pages.map(({ page }) => page)).toEqual([1, 2, 3])
+    for (const { stats } of pages) expect(stats).toEqual(whole.stats)
+  },
+)
 
 it.each([
   ['startedAt', 'startedAt'],

@@ -82,6 +82,7 @@ it.each<readonly [(typeof KINDS)[number], Record<string, Json>, number, string]>
   ['numbers', { publisherId: '7' }, 400, 'publisherId'],
   ['numbers', { page: '0' }, 400, 'page'],
   ['numbers', { pageSize: '2.5' }, 400, 'pageSize'],
+  ['numbers', { cursor: 'bm8' }, 400, 'cursor'],
 ])('%s: refuses a filter of the wrong kind', async (kind, filter, status, field) => {
   const answer = await list(kind, filter)
   expect(answer).toMatchObject({
@@ -113,6 +114,18 @@ it.each(KINDS)('%s: pages, the clamp, and an unknown order', async (kind) => {
   const field = kind === 'numbers' ? 'e164' : 'name'
   const values = (await list(kind, { sort: field, dir: 'asc' })).body.data.map((row: Json) => row[field])
   expect(values).toEqual([...values].sort())
+})
+
+it.each(KINDS)('%s: a cursor goes on after the last row of a page, in its order', async (kind) => {
+  const field = kind === 'numbers' ? 'e164' : 'name'
+  const whole = (await list(kind, { sort: field, dir: 'asc' })).body
+  expect(whole.nextCursor).toBeNull()
+  const pages = [(await list(kind, { sort: field, dir: 'asc', pageSize: 1 })).body]
+  for (let cursor = pages[0].nextCursor; cursor !== null; cursor = pages.at(-1).nextCursor)
+    pages.push((await list(kind, { cursor, pageSize: 1 })).body)
+  expect(pages.flatMap(({ data }) => data)).toEqual(whole.data)
+  expect(pages.map(({ page }) => page)).toEqual(whole.data.map((_: Json, n: number) => n + 1))
+  expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([whole.total]))
 })
 
 it.each(READ)('%s: a malformed, an unknown and a foreign id give the same 404', async (kind) => {

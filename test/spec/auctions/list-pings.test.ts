@@ -47,6 +47,17 @@ describe('the list of pings', () => {
     expect(numbers(await list({ page: '2', pageSize: '4' }))).toEqual([7, 6, 5, 4])
   })
 
+  it('goes on by its cursor, in both directions', async () => {
+    for (const direction of ['inbound', 'outbound']) {
+      const whole = await list({ direction })
+      const pages = [await list({ direction, pageSize: '4' })]
+      for (let cursor = pages[0]?.nextCursor; cursor; cursor = pages.at(-1)?.nextCursor)
+        pages.push(await list({ direction, pageSize: '4', cursor }))
+      expect(pages.length).toBe(whole.total > 0 ? Math.ceil(whole.total / 4) : 1)
+      expect(pages.flatMap(ids)).toEqual(ids(whole))
+    }
+  })
+
   test.each([
     [{ campaignId: pingWorld.campaignId }, 11],
     [{ campaignId: idOf(1) }, 0],

@@ -28,6 +28,7 @@ describe('lists of records', () => {
       pageSize: 25,
       total: 0,
       totalPages: 0,
+      nextCursor: null,
     })
   })
 

@@ -18,7 +18,7 @@ test('a lane that has just been opened is read back before its projection has fo
       views: withPendingEvents(stored, [lanes], recordedEvents(workspace, events), {}),
       ops: createMemoryOperationalStore(),
       publicUrl: 'http://127.0.0.1',
-      secrets: { unseal: (value: string) => value },
+      secrets: { seal: (value: string) => value, unseal: (value: string) => value },
     },
     { params: { id, publisherId }, query: {}, tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, now: NOW } as never,
   )

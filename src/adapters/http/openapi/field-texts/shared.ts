@@ -39,6 +39,10 @@ export const sharedTexts: FieldTexts = {
   pageSize: ['Rows of a page; larger sizes are clamped.', 25],
   total: ['Rows of all pages.'],
   totalPages: ['Pages; 0 without rows.'],
+  cursor: [
+    'The `nextCursor` of a page: answers the page after it, in its order. `page`, `sort` and `dir` beside it are not read.',
+  ],
+  nextCursor: ['The `cursor` of the next page; null after the last row.'],
   sort: ['Order; an unknown value falls back to the default.'],
   dir: ['Direction of the order.'],
   q: ['Text that a name or number contains.'],
