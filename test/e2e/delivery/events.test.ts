@@ -313,18 +313,23 @@ it('call.failover of the last target has no next one, and call.unrouted follows'
   ])
 })
 
+/** A call that the front target answers: five failed dials in a row would suppress it, and the next call would not ring there. */
+const connectFront = () => play({ to: the.pair.e164, at: minutesAgo(10), script: { [the.front]: answerScript(1) } })
+
 it.each([
   ['no_answer', null],
   ['busy', 486],
   ['rejected', expect.toSatisfy((code) => code === null || code >= 400)],
   ['failed', expect.toSatisfy((code) => code === null || code >= 400)],
 ] as const)('call.failover gives the reason %s with its SIP code', async (result, sipCode) => {
+  await connectFront()
   const script = { [the.front]: [{ result, afterSeconds: 2 }], [the.back]: answerScript(1) }
   const call = await play({ to: the.pair.e164, at: minutesAgo(10), script })
   expect(only(await firedBy(call.id), 'call.failover')).toMatchObject([{ reason: result, sipCode, attemptNo: 1 }])
 })
 
 it('call.failover of a caller who gives up while a target rings has the reason abandoned, and no call.unrouted follows', async () => {
+  await connectFront()
   const script = { [the.front]: [{ result: 'no_answer', afterSeconds: 25 }] }
   const call = await play({ to: the.pair.e164, at: minutesAgo(10), script, callerHangsUpAfterSeconds: 5 })
   expect(call.status).toBe('abandoned')
