@@ -29,6 +29,7 @@ import type { ProjectionProgress } from '../../runtime/projections/projection-pr
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { type ChangeCounters, createChangeCounters } from '../../runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
+import { createPollFreshness } from '../../runtime/queries/poll-freshness.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import { positionsVersionOf, withResponseCache } from '../../runtime/queries/response-cache.ts'
 import type { LoopLag } from '../metrics/loop-lag.ts'
@@ -143,10 +144,11 @@ function openQueries(
       return response
     },
   }
+  const isFresh = createPollFreshness(systemClock, () => thread.hurry().catch(() => undefined))
   const cacheVersionOf = (names: readonly string[], workspaceId: string) => {
     const version = counters.cacheVersionOf(names, workspaceId)
     if (!isRemotelyProjected()) return version
-    return `${version} ${positionsVersionOf(positions, names, workspaceId)}`
+    return isFresh() ? `${version} ${positionsVersionOf(positions, names, workspaceId)}` : null
   }
   return withResponseCache(withSingleFlight(runner), { cacheable: CACHEABLE, positions, cacheVersionOf })
 }

@@ -58,14 +58,14 @@ const MAX_BYTES = 32 * 1024 * 1024
 /**
  * Query-runner decorator: returns the cached response of an identical query while the documents that it was made from
  * have not changed. `cacheable` has the queries whose responses depend on nothing else, with the projections that they
- * read; `cacheVersionOf` changes when those projections change in the workspace.
+ * read; `cacheVersionOf` changes when those projections change in the workspace, and is null while nobody knows.
  */
 export function withResponseCache(
   runner: QueryRunner,
   options: {
     readonly cacheable: ReadonlyMap<string, readonly string[]>
     readonly positions: Pick<CheckpointTracker, 'lowestOf'>
-    readonly cacheVersionOf: (projections: readonly string[], workspaceId: string) => string
+    readonly cacheVersionOf: (projections: readonly string[], workspaceId: string) => string | null
   },
 ): QueryRunner {
   const { cacheable, positions, cacheVersionOf } = options
@@ -80,6 +80,7 @@ export function withResponseCache(
       }
       // Read before the query runs: a change during the run makes the stored version outdated.
       const version = cacheVersionOf(projections, request.tenant.workspaceId)
+      if (version === null) return runner.run(request)
       const key = JSON.stringify(identity)
       const cached = cache.get(key, version, Date.parse(now))
       if (cached) return { ...cached, position }
