@@ -74,6 +74,34 @@ describe('due work', () => {
     expect(rung).toEqual(['a:early', 'a:late', 'a:now'])
   })
 
+  test('of several kinds is looked for by one question while none is due, and is done when one is', async () => {
+    const { clock, store, rung, write, start } = setUp()
+    let finds = 0
+    const counting: ReadStore = {
+      ...store,
+      find: (collection, page) => {
+        finds += 1
+        return store.find(collection, page)
+      },
+    }
+    const toll = async ({ id }: { readonly id: string }) => void rung.push(`toll:${id}`)
+    start('a', { toll, chime: toll }, counting)
+    await clock.advance(500)
+    finds = 0
+    await clock.advance(5_000)
+    expect(finds).toBe(5)
+    await write('late', 2_500, 'toll')
+    await write('soon', 700)
+    await clock.advance(699)
+    expect(rung).toEqual([])
+    await clock.advance(301)
+    expect(rung).toEqual(['a:soon'])
+    await clock.advance(1_499)
+    expect(rung).toEqual(['a:soon'])
+    await clock.advance(1)
+    expect(rung).toEqual(['a:soon', 'toll:late'])
+  })
+
   test('is not done again while its row waits to be removed, but is when nothing came of it', async () => {
     const { clock, rung, write, start } = setUp()
     await write('x', 0)
