@@ -7,7 +7,7 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { cursorPageOf, instant, pageQuery } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { cursorField } from '../shared/list-cursor.ts'
-import { cursorPageResponse, readOn } from '../shared/listing.ts'
+import { atCursor, cursorPageResponse } from '../shared/listing.ts'
 import { ledgerPage, readLedgerPage } from './ledger-page.ts'
 import { pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf, type PingRow, pingRow } from './ping-row.ts'
@@ -24,7 +24,7 @@ export const listPings = defineQuery({
   query: z.object({
     ...pingFilters,
     ...pageQuery({ defaultSize: PING.pageSize, maxSize: PAGE.max }),
-    cursor: cursorField(['']),
+    cursor: cursorField(),
   }),
   response: cursorPageOf(pingRow).extend({ direction: pingDirection, from: instant, to: instant }),
   reads: [pingLedger, bidLedger],
@@ -33,7 +33,7 @@ export const listPings = defineQuery({
     const selection = await selectPings(views, { query, tenant, now })
     if (isRefusal(selection)) return selection
     const { direction } = query
-    const asked = readOn(query)
+    const asked = atCursor(query)
     const page = ledgerPage(selection, asked)
     const window = { direction, ...windowOf(selection) }
     if (direction === 'inbound') {

@@ -5,7 +5,7 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { cursorPageOf, instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
-import { cursorListQuery, cursorPageResponse, readOn } from '../shared/listing.ts'
+import { atCursor, cursorListQuery, cursorPageResponse } from '../shared/listing.ts'
 import { readCallPage } from './call-page.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats } from './call-stats.ts'
@@ -30,7 +30,7 @@ export const listCalls = defineQuery({
     const selection = selectCalls({ query, tenant, now })
     if (isRefusal(selection)) return selection
     const { filter, ...window } = selection
-    const asked = readOn(query)
+    const asked = atCursor(query)
     const sort = FIELDS[asked.sort] ?? 'startedMs'
     const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
     const page = cursorPageResponse(docs.map(callRowOf), asked, { total: stats.count, next })

@@ -11,16 +11,7 @@ import { CAMPAIGN, SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import {
-  cursorListQuery,
-  cursorPageResponse,
-  pageOptions,
-  RECORD_SORTS,
-  readOn,
-  statusFilter,
-  textFilter,
-} from '../shared/listing.ts'
+import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { campaignShape, campaignShapes } from './campaign-shape.ts'
 
 /** Campaigns, without their checklists. */
@@ -51,8 +42,7 @@ export const listCampaigns = defineQuery({
       ...(routingMode && { routingMode }),
       ...(verticalId && { verticalId }),
     }
-    const asked = readOn(query)
-    const { docs, ...rest } = await readPage(views, campaigns, filter, pageOptions(asked))
-    return cursorPageResponse(await campaignShapes(views, request, docs), asked, rest)
+    const { docs, respond } = await readCursorPage(views, campaigns, filter, query)
+    return respond(await campaignShapes(views, request, docs))
   },
 })

@@ -8,16 +8,7 @@ import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import {
-  cursorListQuery,
-  cursorPageResponse,
-  pageOptions,
-  RECORD_SORTS,
-  readOn,
-  statusFilter,
-  textFilter,
-} from '../shared/listing.ts'
+import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { buyerRow, buyerRows } from './buyer-shape.ts'
 
 /** Buyers, each with its target counts and today's figures. */
@@ -41,8 +32,7 @@ export const listBuyers = defineQuery({
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'company', 'contactName', 'externalRef'])
     const filter = { workspaceId, ...statusFilter(query.status, 'archived'), ...search }
-    const asked = readOn(query)
-    const { docs, ...rest } = await readPage(views, buyers, filter, pageOptions(asked))
-    return cursorPageResponse(await buyerRows(views, request, docs), asked, rest)
+    const { docs, respond } = await readCursorPage(views, buyers, filter, query)
+    return respond(await buyerRows(views, request, docs))
   },
 })

@@ -12,16 +12,8 @@ import { cursorPageOf, id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { healthFilter } from '../routing/health-figures.ts'
 import { health } from '../routing/usage-figures.ts'
-import { readOne, readPage } from '../shared/documents.ts'
-import {
-  cursorListQuery,
-  cursorPageResponse,
-  pageOptions,
-  RECORD_SORTS,
-  readOn,
-  statusFilter,
-  textFilter,
-} from '../shared/listing.ts'
+import { readOne } from '../shared/documents.ts'
+import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
 /** Targets, each with today's figures; bidder headers and templates are hidden from keys. */
@@ -61,12 +53,7 @@ export const listTargets = defineQuery({
       ...(campaignId && { campaignIds: campaignId }),
       ...(query.health && (await healthFilter(views, workspaceId, query.health))),
     }
-    const asked = readOn(query)
-    const { docs, ...rest } = await readPage(views, targets, filter, pageOptions(asked))
-    return cursorPageResponse(
-      await targetShapes(views, request, docs, { open: surface === 'rest' ? null : secrets }),
-      asked,
-      rest,
-    )
+    const { docs, respond } = await readCursorPage(views, targets, filter, query)
+    return respond(await targetShapes(views, request, docs, { open: surface === 'rest' ? null : secrets }))
   },
 })

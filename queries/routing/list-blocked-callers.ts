@@ -11,7 +11,7 @@ import { contains, type Filter } from '../../src/ports/read-store.ts'
 import { digitsOf } from '../shared/digits.ts'
 import { readPage, readReferenced } from '../shared/documents.ts'
 import { CURSOR_ERROR, type ListPlace } from '../shared/list-cursor.ts'
-import { cursorPageFields, cursorPageResponse, readOn } from '../shared/listing.ts'
+import { atCursor, cursorPageFields, cursorPageResponse } from '../shared/listing.ts'
 import { blockedCallerOf, blockedCallerShape } from './blocked-caller-shape.ts'
 
 /** Digits of a caller that a block stores. */
@@ -72,7 +72,7 @@ export const listBlockedCallers = defineQuery({
   rejects: ['validation-error'],
   async run({ views, secrets }: QueryPorts, { query, tenant: { workspaceId } }) {
     const filter = { workspaceId, ...textFilter(query.q), ...scopeFilter(query.campaignId, query.scope) }
-    const asked = readOn(query)
+    const asked = atCursor(query)
     const { seal, unseal } = createPlaceSealing(secrets, workspaceId)
     const after = asked.after && unseal(asked.after)
     if (asked.after && after === null) return refuse('validation-error', { cursor: CURSOR_ERROR })

@@ -1,7 +1,7 @@
 import { type WithId, withId } from '../../src/kernel/document.ts'
 import { type AnyProjection, collectionOf, type Projection } from '../../src/kernel/projection.ts'
 import type { Filter, Page, ReadStore, Sort, StoredDocument } from '../../src/ports/read-store.ts'
-import { type ListPlace, placeAfter, stretchesAfter } from './list-cursor.ts'
+import { type ListPlace, placeAfter, rangesAfter } from './list-cursor.ts'
 
 /** The document type of a projection. */
 export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
@@ -86,9 +86,9 @@ export async function readSlice<Doc extends object>(
   let found: readonly StoredDocument[] = []
   if (after === null) found = await find({ filter, sort, skip, limit: wanted })
   else
-    for (const stretch of stretchesAfter(sort, after)) {
+    for (const range of rangesAfter(sort, after)) {
       if (found.length >= wanted) break
-      const more = await find({ filter: { $and: [stretch, filter] }, sort, limit: wanted - found.length })
+      const more = await find({ filter: { $and: [range, filter] }, sort, limit: wanted - found.length })
       found = [...found, ...more]
     }
   const page = found.slice(0, limit)

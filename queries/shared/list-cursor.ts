@@ -40,8 +40,8 @@ function parseCursor(text: string): ListCursor | null {
 /** What a refusal says of a cursor that is none of its list. */
 export const CURSOR_ERROR = 'must be the nextCursor of a page of this list'
 
-/** The `cursor` of a list that has these sorts. It is not sealed: a reader has seen the values of the row. */
-export function cursorField(sorts: readonly string[]) {
+/** The `cursor` of a list that has these sorts; one empty name for a list with one order. It is not sealed: a reader has seen the row. */
+export function cursorField(sorts: readonly string[] = ['']) {
   const error = CURSOR_ERROR
   return z
     .string({ error })
@@ -66,10 +66,10 @@ export function placeAfter(sort: Sort, { id, position, doc }: StoredDocument): L
 }
 
 /**
- * The filters of what follows a place in an order: stretches of that order, one after the other, each of which an index can seek.
- * Null sorts before any value; ties are broken by the id, ascending.
+ * The filters of what follows a place in an order: ranges of that order, one after the other, each of which an index can seek. Null
+ * sorts before any value; ties are broken by the id, ascending.
  */
-export function stretchesAfter(sort: Sort, { id, values }: ListPlace): readonly Filter[] {
+export function rangesAfter(sort: Sort, { id, values }: ListPlace): readonly Filter[] {
   const keys = Object.entries(sort).map(([path, way], at) => ({ path, way, value: values[at] ?? null }))
   const equalTo = (depth: number): Filter =>
     Object.fromEntries(keys.slice(0, depth).map(({ path, value }) => [path, value]))

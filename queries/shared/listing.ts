@@ -1,6 +1,7 @@
 import { PAGE } from '../../src/domain/shared/limits.ts'
 import { pageQuery, skipOf, sortBy, sortDirection, totalPages } from '../../src/kernel/wire.ts'
-import { contains, type Filter } from '../../src/ports/read-store.ts'
+import { contains, type Filter, type ReadStore } from '../../src/ports/read-store.ts'
+import { type ProjectionOf, readPage } from './documents.ts'
 import { cursorField, cursorText, type ListCursor, type ListPlace } from './list-cursor.ts'
 
 /** Page and page size, for a list with one order. */
@@ -12,7 +13,7 @@ export function listQuery<const Values extends readonly [string, ...string[]]>(o
 }
 
 /** The same, for a list with one order that can be read on by a cursor. */
-export const cursorPageFields = { ...pageFields, cursor: cursorField(['']) }
+export const cursorPageFields = { ...pageFields, cursor: cursorField() }
 
 /** The same, for a list with several orders that can be read on by a cursor. */
 export function cursorListQuery<const Values extends readonly [string, ...string[]]>(orders: Values) {
@@ -30,7 +31,7 @@ interface PageQuery {
 }
 
 /** A query with what its cursor says: the order, the number of the page and the place before it. Without a cursor, as it is. */
-export function readOn<Query extends { readonly cursor?: ListCursor | undefined }>(
+export function atCursor<Query extends { readonly cursor?: ListCursor | undefined }>(
   query: Query,
 ): Query & { readonly after: ListPlace | null } {
   return { ...query, ...query.cursor, after: query.cursor?.after ?? null }
@@ -66,6 +67,18 @@ export function cursorPageResponse<Row>(
   const { sort = '', dir = 'desc', page } = query
   const nextCursor = next && cursorText({ sort, dir, page: page + 1, after: next })
   return { ...pageResponse(data, query, total), nextCursor }
+}
+
+/** A page of a list that can be read on by a cursor, and the function that makes the response of the rows of its documents. */
+export async function readCursorPage<Doc extends object>(
+  views: ReadStore,
+  projection: ProjectionOf<Doc>,
+  filter: Filter,
+  query: PageQuery & { readonly cursor?: ListCursor | undefined },
+) {
+  const asked = atCursor(query)
+  const { docs, ...rest } = await readPage(views, projection, filter, pageOptions(asked))
+  return { docs, respond: <Row>(rows: Row[]) => cursorPageResponse(rows, asked, rest) }
 }
 
 /** Records of a status; without one, all but those of the `hidden` status (Document 1, shared convention 6). */

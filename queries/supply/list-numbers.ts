@@ -10,8 +10,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { cursorPageOf, id, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
-import { readPage } from '../shared/documents.ts'
-import { cursorListQuery, cursorPageResponse, pageOptions, readOn, statusFilter } from '../shared/listing.ts'
+import { cursorListQuery, readCursorPage, statusFilter } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
@@ -52,8 +51,7 @@ export const listNumbers = defineQuery({
       ...(publisherId && { publisherId }),
       ...(poolId && { poolId }),
     }
-    const asked = readOn(query)
-    const { docs, ...rest } = await readPage(views, numbers, filter, pageOptions(asked))
-    return cursorPageResponse(await numberShapes(views, request, docs), asked, rest)
+    const { docs, respond } = await readCursorPage(views, numbers, filter, query)
+    return respond(await numberShapes(views, request, docs))
   },
 })

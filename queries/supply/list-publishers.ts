@@ -6,16 +6,7 @@ import { publisherStatus } from '../../src/domain/supply/publisher.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { cursorPageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import {
-  cursorListQuery,
-  cursorPageResponse,
-  pageOptions,
-  RECORD_SORTS,
-  readOn,
-  statusFilter,
-  textFilter,
-} from '../shared/listing.ts'
+import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { LANE_READS } from './lane-shape.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
@@ -40,8 +31,7 @@ export const listPublishers = defineQuery({
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
     const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
-    const asked = readOn(query)
-    const { docs, ...rest } = await readPage(ports.views, publishers, filter, pageOptions(asked))
-    return cursorPageResponse(await publisherShapes(ports, request, docs), asked, rest)
+    const { docs, respond } = await readCursorPage(ports.views, publishers, filter, query)
+    return respond(await publisherShapes(ports, request, docs))
   },
 })

@@ -14,7 +14,7 @@ const PATH = '/api/v1/call-page'
 const ROWS = 25
 /** Rows of the pages that are read beforehand, each of which gives one of the cursors. */
 const LONG = 200
-/** Different pages, from the first to the last. */
+/** Different pages at most, from the first to the last. */
 const PAGES = 400
 
 /** Serves the page with the credentials of the stored workspace. */
@@ -50,7 +50,8 @@ async function readList(baseUrl: string) {
 /** Pages by cursor from the first to the last, compared with bare Fastify that reads as many rows by their key and sends them. */
 async function manyPages(directory: string, baseUrl: string, of: string): Promise<Figure> {
   const { rows, cursors } = await readList(baseUrl)
-  const chosen = Array.from({ length: PAGES }, (_, n) => Math.floor((n * cursors.length) / PAGES))
+  const count = Math.min(PAGES, cursors.length)
+  const chosen = Array.from({ length: count }, (_, n) => Math.floor((n * cursors.length) / count))
   const paths = chosen.map((n) => `${PATH}?pageSize=${ROWS}&cursor=${cursors[n]}`)
   const db = openConnection(join(directory, 'bare.db'))
   db.exec('CREATE TABLE rows (n INTEGER PRIMARY KEY, row TEXT NOT NULL); BEGIN')
@@ -64,7 +65,7 @@ async function manyPages(directory: string, baseUrl: string, of: string): Promis
     return `{"data":[${found.join()}],"page":2,"pageSize":25,"total":25,"totalPages":1,"nextCursor":"${cursors[0]}"}`
   }
   const figure = await pagesFigure(
-    `${PAGES} different pages of ${of}, by cursor`,
+    `${count} different pages of ${of}, by cursor`,
     directory,
     { baseUrl, paths, key: KEY },
     readBare,

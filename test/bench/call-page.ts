@@ -3,7 +3,7 @@ import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { selectCalls } from '../../queries/shared/call-filter.ts'
 import { readSlice } from '../../queries/shared/documents.ts'
-import { cursorPageResponse, pageOptions, readOn } from '../../queries/shared/listing.ts'
+import { atCursor, cursorPageResponse, pageOptions } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { cursorPageOf } from '../../src/kernel/wire.ts'
@@ -22,7 +22,7 @@ export const callPage = defineQuery({
   async run({ views }: QueryPorts, { query, tenant, now }) {
     const requests = selectCalls({ query, tenant, now })
     if (isRefusal(requests)) return requests
-    const asked = readOn(query)
+    const asked = atCursor(query)
     const page = pageOptions({ ...asked, sort: 'startedMs' })
     const { docs, next } = await readSlice(views, callLog, requests.filter, page)
     return cursorPageResponse(docs.map(callRowOf), asked, { total: docs.length, next })

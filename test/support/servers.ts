@@ -45,7 +45,10 @@ export function databaseOf(url: string, database: string): string {
 const PAIRS = ['', 'SECOND_']
 const namesOf = (variable: string) => PAIRS.map((pair) => `${pair}${variable}`)
 
-/** Workers of the end-to-end suites: one for each pair that is named; else two. A third one only slows both: the platforms and servers of two fill two cores. */
+/**
+ * Workers of the end-to-end suites: one for each pair that is named; else two. A third one would only slow them: the platforms and
+ * servers of two fill two cores.
+ */
 export function serverWorkers(): number {
   const named = namesOf('EVENTSTORE_URL').filter((name) => process.env[name]).length
   return named || PAIRS.length

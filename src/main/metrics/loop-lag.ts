@@ -8,7 +8,7 @@ export interface LoopLag {
   readonly max: number
 }
 
-/** Between two samples (ms), which Node counts as part of each delay. */
+/** Between two samples (ms), which Node counts as part of each delay. Each wakes the thread, also one that is at rest. */
 const SAMPLE_MS = 50
 
 /** Measures the loop of the calling thread from now on. Returns the function that tells its lag since it was last called. */

@@ -154,6 +154,7 @@ export function createCheckpointTracker(clock: Clock, onWait: () => void = () =>
 
 /** Between two polls (ms): while somebody waits for a position, and while nobody does. */
 const POLL_MS = { awaited: 25, idle: 200 }
+
 /** The polls of the store's checkpoints. */
 export interface CheckpointPoller {
   /** Polls at once, and often for a while: somebody waits for a position. */

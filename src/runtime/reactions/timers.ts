@@ -161,7 +161,9 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
       const ranges = rangesNow()
       const kinds = kindsToCheck()
       if (kinds.length > 1 || ranges.length === 0) await check(kinds, () => nextCheck(kinds, ranges))
-      await Promise.all(kindsToCheck().map((kind) => check([kind], () => startDue(options, jobs, kind, ranges))))
+      // Ranges that came meanwhile are those of the next turn.
+      if (ranges.length > 0)
+        await Promise.all(kindsToCheck().map((kind) => check([kind], () => startDue(options, jobs, kind, ranges))))
       jobs.forget(clock.now())
       return Math.min(...checkAt.values())
     },

@@ -60,6 +60,10 @@ test.each([
   expect(() => read({ [name]: value })).toThrow(new ConfigurationError(`${name} is invalid: ${text}.`))
 })
 
+test.each([0, 65_535])('PORT and PEER_PORT may be %s', (port) => {
+  expect(read({ PORT: String(port), PEER_PORT: String(port) })).toMatchObject({ port, peerPort: port })
+})
+
 test.each(['commands-1', '10.0.0.7', 'fd00::7', 'one.two.internal'])('PEER_HOST=%s names the process', (PEER_HOST) => {
   expect(read({ PEER_HOST, PEER_PORT: '8081' })).toMatchObject({ peerHost: PEER_HOST, peerPort: 8081 })
   expect(read({})).toMatchObject({ peerHost: null, peerPort: 0 })
