@@ -4,12 +4,13 @@ import { failOver } from '../../commands/routing/fail-over.ts'
 import { routeCall } from '../../commands/routing/route-call.ts'
 import type { Bid } from '../domain/bidding/bid.ts'
 import { type CallState, call } from '../domain/calls/call.ts'
-import { workspace } from '../domain/configuration/workspace.ts'
+import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
 import { type BidQuestion, bidsAnsweredAt, bidsField } from '../domain/routing/bids.ts'
 import type { Claim } from '../domain/routing/decision.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { routingKeyIn } from '../domain/routing/sender.ts'
 import { e164 } from '../domain/shared/fields.ts'
+import { SECONDS } from '../domain/shared/limits.ts'
 import { isDelivering } from '../domain/supply/number.ts'
 import type { EventOf, NewEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
@@ -23,6 +24,7 @@ import {
   STAYS_SECONDS,
   script,
   scriptKeyOf,
+  TALK_SECONDS,
 } from '../ports/call-script.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CommandContext } from '../ports/command-handler.ts'
@@ -110,6 +112,22 @@ const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): Di
 })
 
 /**
+ * The most seconds that a call can last: a dial rings within the budget of its campaign, then somebody talks, or the caller hears
+ * what is played to those that nobody takes.
+ */
+function longestSeconds({ script, callerHangsUpAfterSeconds = Number.POSITIVE_INFINITY }: SandboxCall): number {
+  const talks = Object.values(script).flatMap((dials) => dials.map(({ talkSeconds = TALK_SECONDS }) => talkSeconds))
+  const afterwards = Math.max(TALK_SECONDS, ...Object.values(STAYS_SECONDS), ...talks)
+  return Math.min(callerHangsUpAfterSeconds, SECONDS.failoverBudget.max + afterwards)
+}
+
+/** The workspace as it is when a call is played, and whether states that this process has will do for what else is read. */
+interface Estimated {
+  readonly configured: WorkspaceState
+  readonly atHand: boolean
+}
+
+/**
  * Estimates by dry runs how many seconds a call that arrives at an instant (ISO) lasts; a refusal if it cannot be placed. Bidders
  * are asked for it once: the call itself gets the same answers.
  */
@@ -120,10 +138,11 @@ async function estimateSeconds(
   callId: string,
   seed: number,
   at: string,
+  { configured, atHand }: Estimated,
 ): Promise<number | Refusal> {
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
-  const offer = await offers.offerFor(caller.workspaceId, { to, caller: from ?? null, at })
+  const offer = await offers.offerFor(caller.workspaceId, configured, { to, caller: from ?? null, at })
   const lease = await leaseOf(caller.workspaceId, { to, at })
   const arrival = {
     callId,
@@ -144,32 +163,38 @@ async function estimateSeconds(
     return bids
   }
   let seconds = 0
+  let runs = 0
   const run = () => {
+    runs += 1
     const dials = new Map<string, number>()
-    return writer.dryRun((events) => {
-      if (events.length === 0) return { command: routeCall, input: { ...arrival, ...bidsField(bidsOf(0)) } }
-      const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
-      if (!step) return null
-      seconds = (Date.parse(step.at) - Date.parse(at)) / 1_000
-      if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
-      if (!step.claim) return null
-      const dialled = dialledTarget(step.claim)
-      const scriptKey = scriptKeyOf(script, dialled)
-      const nth = dials.get(scriptKey) ?? 0
-      dials.set(scriptKey, nth + 1)
-      const result = dialResultOf(entryFor(script, dialled, nth), dialled)
-      seconds += result.afterSeconds
-      if (result.answered) {
-        seconds += result.talkSeconds
-        return null
-      }
-      const { attempt } = step.claim
-      const occurredAt = new Date(Date.parse(at) + seconds * 1_000).toISOString()
-      return {
-        command: failOver,
-        input: { callId, attempt, ...failureOf(result), ...bidsField(bidsOf(attempt)), occurredAt },
-      }
-    }, caller)
+    return writer.dryRun(
+      (events) => {
+        if (events.length === 0) return { command: routeCall, input: { ...arrival, ...bidsField(bidsOf(0)) } }
+        const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
+        if (!step) return null
+        seconds = (Date.parse(step.at) - Date.parse(at)) / 1_000
+        if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
+        if (!step.claim) return null
+        const dialled = dialledTarget(step.claim)
+        const scriptKey = scriptKeyOf(script, dialled)
+        const nth = dials.get(scriptKey) ?? 0
+        dials.set(scriptKey, nth + 1)
+        const result = dialResultOf(entryFor(script, dialled, nth), dialled)
+        seconds += result.afterSeconds
+        if (result.answered) {
+          seconds += result.talkSeconds
+          return null
+        }
+        const { attempt } = step.claim
+        const occurredAt = new Date(Date.parse(at) + seconds * 1_000).toISOString()
+        return {
+          command: failOver,
+          input: { callId, attempt, ...failureOf(result), ...bidsField(bidsOf(attempt)), occurredAt },
+        }
+      },
+      caller,
+      atHand || runs > 1,
+    )
   }
   const dryRun = await decideWithBids(ask, run)
   if (isRefusal(dryRun)) return dryRun
@@ -179,15 +204,18 @@ async function estimateSeconds(
 /** Maximum arrivals to try: the route, and so the length of a call, depends on when it arrives. */
 const MAX_DRY_RUNS = 5
 
-/** Finds the arrival (ms) of a call that ends now; if there is none, one after which the call has ended before now. */
+/**
+ * Finds the arrival (ms) of a call that ends now; if there is none, one after which the call has ended before now. All estimates
+ * but the first are made with what that one has read.
+ */
 async function findArrival(
   nowMs: number,
-  secondsAt: (arrivesMs: number) => Promise<number | Refusal>,
+  secondsAt: (arrivesMs: number, atHand: boolean) => Promise<number | Refusal>,
 ): Promise<number | Refusal> {
   let arrivesMs = nowMs
   let longestMs = 0
   for (let n = 0; n < MAX_DRY_RUNS; n += 1) {
-    const seconds = await secondsAt(arrivesMs)
+    const seconds = await secondsAt(arrivesMs, n > 0)
     if (isRefusal(seconds)) return seconds
     const ms = Math.ceil(seconds * 1_000)
     if (arrivesMs + ms === nowMs) return arrivesMs
@@ -224,11 +252,15 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
   const from = sent.from === undefined ? fictionalCaller(random) : sent.from
   const seed = random.seed()
   const now = clock.now()
-  const secondsAt = (ms: number) =>
-    estimateSeconds(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString())
+  const secondsAt = (ms: number, atHand = false) => {
+    const estimated = { configured: state, atHand }
+    return estimateSeconds(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString(), estimated)
+  }
   let arrivesMs = sent.at === undefined ? now : Date.parse(sent.at)
   if (sent.mode === 'instant' && sent.at !== undefined) {
-    const seconds = await secondsAt(arrivesMs)
+    // Most calls of a past day need no estimate.
+    const isOver = arrivesMs + longestSeconds(sent) * 1_000 <= now
+    const seconds = isOver ? 0 : await secondsAt(arrivesMs)
     if (isRefusal(seconds)) return seconds
     if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
   } else if (sent.mode === 'instant') {

@@ -154,18 +154,25 @@ export function createPlatformEffects(options: {
       leaseEnds: leases.ends,
     }),
   })
+  /** The offer of an auction and the visitor's lease that a call may claim. */
+  async function claimsOf({
+    workspaceId,
+    to,
+    from: caller,
+    at,
+  }: Extract<CarrierNotice, { readonly type: 'call-arrived' }>) {
+    const configured = await writer.stateOf(workspace, workspaceId)
+    const offer = await offers.offerFor(workspaceId, configured, { to, caller, at })
+    const lease = await leases.leaseOf(workspaceId, { to, at })
+    return { ...(offer && { offer }), ...(lease && { lease }) }
+  }
+
   return {
     ...effects,
     async handleCarrierNotice(notice) {
       const { command, input: noticed } = commandFor(notice, secretHash)
       const { workspaceId, callId } = notice
-      const offer =
-        notice.type === 'call-arrived'
-          ? await offers.offerFor(workspaceId, { to: notice.to, caller: notice.from, at: notice.at })
-          : null
-      const lease =
-        notice.type === 'call-arrived' ? await leases.leaseOf(workspaceId, { to: notice.to, at: notice.at }) : null
-      const input = { ...noticed, ...(offer && { offer }), ...(lease && { lease }) }
+      const input = { ...noticed, ...(notice.type === 'call-arrived' && (await claimsOf(notice))) }
       const context = {
         workspaceId,
         actor: CARRIER,

@@ -10,7 +10,7 @@ import {
 } from '../domain/auctions/auction.ts'
 import { knownNumber } from '../domain/auctions/ping.ts'
 import { wonOfferOf } from '../domain/auctions/won-offer-of.ts'
-import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
+import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { isOfferLive, type WonOffer } from '../domain/routing/won-offer.ts'
 import { laneId } from '../domain/supply/lane.ts'
 import { id } from '../kernel/wire.ts'
@@ -59,9 +59,10 @@ export interface Offers {
   readonly restoreOffer: (workspaceId: string, held: AuctionHeld) => Promise<void>
   /** Records a post. */
   readonly recordPost: (workspaceId: string, post: Post) => Promise<void>
-  /** The offer that a call claims by its caller and number. */
+  /** The offer that a call claims by its caller and number, given the configuration of its workspace. */
   readonly offerFor: (
     workspaceId: string,
+    configured: WorkspaceState,
     call: { readonly to: string; readonly caller: string | null; readonly at: string },
   ) => Promise<WonOffer | null>
 }
@@ -223,8 +224,7 @@ export function createOffers({
       await putPost(workspaceId, post)
       await entries.stored()
     },
-    async offerFor(workspaceId, { to, caller, at }) {
-      const configured: WorkspaceState = await writer.stateOf(workspace, workspaceId)
+    async offerFor(workspaceId, configured, { to, caller, at }) {
       const number = configured.numbers.get(configured.numberIds.get(to) ?? '')
       const { campaignId = null, publisherId = null } = number ?? {}
       if (!number || campaignId === null || publisherId === null) return null

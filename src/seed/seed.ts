@@ -149,13 +149,19 @@ function seededId(workspaceId: string, name: string): string {
   })
 }
 
+/** The workspace of the seed, and whether an earlier start may have played a part of it. */
+interface SeededWorkspace {
+  readonly workspaceId: string
+  readonly isResumed: boolean
+}
+
 /** Plays calls, each once by its name. */
 type PlayOnce = (name: string, sent: z.input<typeof sandboxCall>) => Promise<void>
 
-function createPlayer(app: SeedPlatform, simulator: Simulator, workspaceId: string): PlayOnce {
+function createPlayer(app: SeedPlatform, simulator: Simulator, { workspaceId, isResumed }: SeededWorkspace): PlayOnce {
   return async (name, sent) => {
     const callId = seededId(workspaceId, name)
-    if (await app.writer.stateOf(call, callId, workspaceId)) return
+    if (isResumed && (await app.writer.stateOf(call, callId, workspaceId))) return
     const commandId = ulid()
     const caller = {
       workspaceId,
@@ -205,7 +211,8 @@ async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
   const { writer, simulator, clock, random, secrets, ops, entries, desk } = app
-  const workspaceId = (await registeredSandbox(app)) ?? random.uuid()
+  const registered = await registeredSandbox(app)
+  const workspaceId = registered ?? random.uuid()
   // Derived, so that only their hashes need to be stored.
   const derivedFor = (purpose: string) => secrets.derive(`${purpose}\n${workspaceId}`)
   const idOf = (name: string) => seededId(workspaceId, name)
@@ -231,7 +238,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     const context = { workspaceId, ops, secrets, derive, idOf, baseUrl, newKey, renewsAt }
     const lane = await buildAuctions(step, world, context)
     if (config.seedCalls && simulator) {
-      const playOnce = createPlayer(app, simulator, workspaceId)
+      const playOnce = createPlayer(app, simulator, { workspaceId, isResumed: registered !== null })
       await playWeek(app, playOnce, world.dial)
       const playCallOf: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'instant' })
       await playPings({ desk, entries, call: playCallOf, idOf }, workspaceId, lane)

@@ -7,6 +7,7 @@ import { assignNumber } from '../../commands/supply/assign-number.ts'
 import { changePool } from '../../commands/supply/change-pool.ts'
 import { createPool } from '../../commands/supply/create-pool.ts'
 import { openLogger } from '../../src/adapters/http/logger.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { poolLeases } from '../../src/domain/insertion/lease.ts'
 import { poolEvents } from '../../src/domain/supply/pool.ts'
 import { streamOf } from '../../src/kernel/entity.ts'
@@ -105,7 +106,8 @@ async function openOurs({ directory, numbers }: Extract<PoolPart, { part: 'ours'
     const begun = performance.now()
     for (let n = 0; n < count; n += 1) {
       const [callId, at, caller] = [random.uuid(), new Date().toISOString(), '+12125550142']
-      const offer = await app.auctions.offers.offerFor(workspaceId, { to, caller, at })
+      const configured = await app.writer.stateOf(workspace, workspaceId)
+      const offer = await app.auctions.offers.offerFor(workspaceId, configured, { to, caller, at })
       const lease = await app.insertion.tools.leaseOf(workspaceId, { to, at })
       const found = { ...(offer && { offer }), ...(lease && { lease }) }
       const input = { callId, carrierCallId: callId, to, caller, ...found, occurredAt: at }

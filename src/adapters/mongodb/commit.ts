@@ -1,5 +1,6 @@
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb'
-import { type Checkpoint, type DocumentWrite, workspaceOf } from '../../ports/read-store.ts'
+import { START } from '../../ports/event-log.ts'
+import { type Checkpoint, type DocumentWrite, type ReadStore, workspaceOf } from '../../ports/read-store.ts'
 import { isDuplicate } from './connection.ts'
 import type { Row } from './filters.ts'
 
@@ -40,19 +41,27 @@ async function missingOf(rows: Collection<Row>, writes: readonly DocumentWrite[]
   return writes.filter(({ id }) => !there.has(id))
 }
 
-/** Moves the checkpoint by compare-and-set. False when it is not at `expected`, or has a later epoch. */
-export async function moveCheckpoint(
-  db: Db,
-  name: string,
-  expected: number | null,
-  { position, at, epoch = 0 }: Checkpoint,
-): Promise<boolean> {
+/** A move of a checkpoint, as `commit` of the port has it. */
+export type CheckpointMove = Parameters<ReadStore['commit']>[1]
+
+/**
+ * Moves checkpoints by compare-and-set, all in one command. Resolves to whether each was moved: false when it is not at `expected`,
+ * or has a later epoch.
+ */
+export async function moveCheckpoints(db: Db, moves: readonly CheckpointMove[]): Promise<readonly boolean[]> {
   const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS)
-  if (expected !== null) {
-    const own = { _id: name, position: expected, epoch: { $not: { $gt: epoch } } }
-    const moved = await checkpoints.updateOne(own, { $set: { position, at, epoch } })
-    return moved.matchedCount === 1
-  }
+  const known = moves.filter(({ expected }) => expected !== null)
+  const [moved, ...inserted] = await Promise.all([
+    moveKnown(checkpoints, known),
+    ...moves.filter(({ expected }) => expected === null).map((move) => insertCheckpoint(checkpoints, move)),
+  ])
+  return moves.map(({ expected }) => (expected === null ? inserted.shift() : moved.shift()) ?? false)
+}
+
+async function insertCheckpoint(
+  checkpoints: Collection<StoredCheckpoint>,
+  { name, next: { position, at, epoch = 0 } }: CheckpointMove,
+): Promise<boolean> {
   try {
     await checkpoints.insertOne({ _id: name, position, at, epoch })
     return true
@@ -60,6 +69,32 @@ export async function moveCheckpoint(
     if (isDuplicate(error)) return false
     throw error
   }
+}
+
+/**
+ * Moves checkpoints that are there. The answer tells their number alone: where one was not moved, what is stored tells which.
+ * One that was moved on since counts as not moved, which only has its owner read it.
+ */
+async function moveKnown(
+  checkpoints: Collection<StoredCheckpoint>,
+  moves: readonly CheckpointMove[],
+): Promise<boolean[]> {
+  if (moves.length === 0) return []
+  const updates = moves.map(({ name, expected, next: { position, at, epoch = 0 } }) => ({
+    updateOne: {
+      filter: { _id: name, position: expected ?? START, epoch: { $not: { $gt: epoch } } },
+      update: { $set: { position, at, epoch } },
+    },
+  }))
+  const { matchedCount } = await checkpoints.bulkWrite(updates, { ordered: false })
+  if (matchedCount === moves.length) return moves.map(() => true)
+  if (matchedCount === 0) return moves.map(() => false)
+  const stored = await checkpoints.find({ _id: { $in: moves.map(({ name }) => name) } }).toArray()
+  const found = new Map(stored.map((each) => [each._id, each]))
+  return moves.map(({ name, next: { position, epoch = 0 } }) => {
+    const checkpoint = found.get(name)
+    return checkpoint?.position === position && (checkpoint.epoch ?? 0) === epoch
+  })
 }
 
 function workspaceOfWrite(write: DocumentWrite): string {

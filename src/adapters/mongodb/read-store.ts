@@ -1,4 +1,5 @@
 import type { Collection, Db, FindCursor, IndexDescription } from 'mongodb'
+import { grouped } from '../../kernel/async/batch-per-tick.ts'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -8,7 +9,7 @@ import type {
   Scalar,
   StoredDocument,
 } from '../../ports/read-store.ts'
-import { CHECKPOINTS, moveCheckpoint, type StoredCheckpoint, writeDocuments } from './commit.ts'
+import { CHECKPOINTS, type CheckpointMove, moveCheckpoints, type StoredCheckpoint, writeDocuments } from './commit.ts'
 import { openDatabase } from './database.ts'
 import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts'
 import { ensureIndexes, type IndexedCollection, missingIndexes, namesIn } from './indexes.ts'
@@ -26,6 +27,8 @@ const LAST = '\u{10FFFF}'
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await openDatabase(url)
+  // The many lanes of a runner move their checkpoints at the same time.
+  const moveCheckpoint = grouped((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
   return {
     atomic: false,
     ensure: (specs) => withDb((db) => ensureIndexes(db, specs.map(indexedCollection))),
@@ -40,7 +43,10 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
     sum: (collection, filter, groupBy, fields, now) =>
       withDb((db) => sum(db, collection, toServerFilter(filter, now), groupBy, fields)),
     sumRows: async () => null,
-    commit: (writes, checkpoint) => withDb((db) => commit(db, writes, checkpoint)),
+    async commit(writes, move) {
+      if (writes.length > 0) await withDb((db) => writeAll(db, writes))
+      return moveCheckpoint(move)
+    },
     deleteExpired: (collection, now) =>
       withDb(async (db) => {
         const { deletedCount } = await rowsOf(db, collection).deleteMany({ x: { $lte: new Date(now) } })
@@ -186,14 +192,9 @@ async function sum(
   }))
 }
 
-async function commit(
-  db: Db,
-  writes: readonly DocumentWrite[],
-  { name, expected, next }: Parameters<ReadStore['commit']>[1],
-): Promise<boolean> {
+async function writeAll(db: Db, writes: readonly DocumentWrite[]): Promise<void> {
   const batches = Map.groupBy(writes, ({ collection }) => collection)
   for (const [collection, batch] of batches) await writeDocuments(rowsOf(db, collection), batch)
-  return moveCheckpoint(db, name, expected, next)
 }
 
 function storedOf({ _id, w, p, d }: Row): readonly StoredDocument[] {

@@ -1,6 +1,6 @@
+import { grouped } from '../../kernel/async/batch-per-tick.ts'
 import { inTransaction, openDatabase, withFileUnavailable } from './database.ts'
 import { createEntryHandler, type EntryCall, READ_CALLS } from './entries.ts'
-import { groupPerTick } from './group-per-tick.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 import { createWalCheckpoints } from './wal-checkpoints.ts'
 import { serveFile } from './worker.ts'
@@ -28,7 +28,7 @@ serveFile<EntryCalls>((path) => {
     return results
   }
   return {
-    handlers: { run: groupPerTick((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
+    handlers: { run: grouped((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
     async close() {
       await walCheckpoints.close()
       db.close()

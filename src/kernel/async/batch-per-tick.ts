@@ -44,3 +44,22 @@ export function batched<Work, Result>(
   const collect = collectPerTick(run)
   return (work) => new Promise((resolve, reject) => collect({ work, resolve, reject }))
 }
+
+/**
+ * Runs the work of one event-loop turn in one call of `runAll`, which returns the results in the order of the work. When it fails,
+ * all works of the turn reject: an unavailable store fails each of them alike.
+ */
+export function grouped<Work, Result>(
+  runAll: (works: readonly Work[]) => readonly Result[] | Promise<readonly Result[]>,
+): (work: Work) => Promise<Result> {
+  const run = async (group: readonly Pending<Work, Result>[]): Promise<void> => {
+    try {
+      const results = await runAll(group.map(({ work }) => work))
+      for (const [n, result] of results.entries()) group[n]?.resolve(result)
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+  const collect = collectPerTick<Pending<Work, Result>>((group) => void run(group))
+  return (work) => new Promise((resolve, reject) => collect({ work, resolve, reject }))
+}

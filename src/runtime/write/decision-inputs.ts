@@ -35,12 +35,13 @@ export function hasLookups(job: PendingCommand, state: unknown, { folds, found }
 }
 
 /**
- * Loads the inputs of commands on one stream, whose fold is loaded by `start`.
- * @throws LogUnavailable, StoreUnavailable
+ * Loads the inputs of commands on one stream, whose fold is loaded by `start`. With `atHand`, the folds beside it are those that this
+ * process has, however old. @throws LogUnavailable, StoreUnavailable
  */
 export type LoadInputs = (
   jobs: readonly PendingCommand[],
   start: () => Promise<Fold>,
+  atHand?: boolean,
 ) => Promise<{ readonly start: Fold; readonly inputs: DecisionInputs }>
 
 /** Creates the loader of decisions' inputs. */
@@ -52,12 +53,13 @@ export function createInputLoader(ports: {
   const { mailboxes, foldLoader, lookUp } = ports
 
   /** The folds that the commands read, by stream name: each at its tail, or as old as all of them allow. */
-  async function foldsFor(jobs: readonly PendingCommand[]): Promise<ReadonlyMap<string, Fold>> {
+  async function foldsFor(jobs: readonly PendingCommand[], atHand: boolean): Promise<ReadonlyMap<string, Fold>> {
     const read = new Map<string, { readonly entity: Entity; readonly maxAgeMs: number }>()
     for (const { command, context } of jobs) {
       for (const entity of Object.values<Entity>(command.reads)) {
         const stream = streamOf(entity, context.workspaceId)
-        const maxAgeMs = Math.min(command.readsMaxAgeMs, read.get(stream)?.maxAgeMs ?? command.readsMaxAgeMs)
+        const allowedMs = atHand ? Number.POSITIVE_INFINITY : command.readsMaxAgeMs
+        const maxAgeMs = Math.min(allowedMs, read.get(stream)?.maxAgeMs ?? allowedMs)
         read.set(stream, { entity, maxAgeMs })
       }
     }
@@ -68,8 +70,8 @@ export function createInputLoader(ports: {
     return new Map(await Promise.all(folds))
   }
 
-  return async (jobs, loadStart) => {
-    const [start, folds] = await Promise.all([loadStart(), foldsFor(jobs)])
+  return async (jobs, loadStart, atHand = false) => {
+    const [start, folds] = await Promise.all([loadStart(), foldsFor(jobs, atHand)])
     const lookups = jobs.flatMap((job) => lookupsOf(job, start.state, folds))
     const found = lookups.map(
       async ({ memory, id }) => [lookupKey(memory, id), (await lookUp(memory, id)) ?? null] as const,

@@ -13,10 +13,11 @@ import type { Mailbox, PendingCommand } from './mailboxes.ts'
 export type DryRun = (events: readonly NewEvent[]) => { readonly command: AnyCommand; readonly input: unknown } | null
 
 /**
- * Decides commands on one stream one after the other without appending. Resolves to all events, or to the first
- * refusal, which ends the run. @throws LogUnavailable
+ * Decides commands on one stream one after the other without appending, all on the same states: the tails of the streams, or
+ * with `atHand` what this process has of them, however old. Resolves to all events, or to the first refusal, which ends the run.
+ * @throws LogUnavailable
  */
-export type RunDry = (next: DryRun, context: CommandContext) => Promise<readonly NewEvent[] | Refusal>
+export type RunDry = (next: DryRun, context: CommandContext, atHand?: boolean) => Promise<readonly NewEvent[] | Refusal>
 
 /** Creates the dry run of a writer. */
 export function createDryRun(ports: {
@@ -27,7 +28,7 @@ export function createDryRun(ports: {
   readonly random: Random
 }): RunDry {
   const { decider, loadInputs, foldLoader, mailboxFor, random } = ports
-  return async (next, context) => {
+  return async (next, context, atHand = false) => {
     const events: RecordedEvent[] = []
     let fold: Fold | null = null
     for (let step = next(events); step; step = next(events)) {
@@ -44,7 +45,12 @@ export function createDryRun(ports: {
         reject: ignore,
       }
       const reached: Fold | null = fold
-      const { start, inputs } = await loadInputs([job], async () => reached ?? foldLoader.foldOf(mailbox, true))
+      const isRead = atHand || reached !== null
+      const { start, inputs } = await loadInputs(
+        [job],
+        async () => reached ?? foldLoader.foldOf(mailbox, !atHand),
+        isRead,
+      )
       const outcome: readonly RecordedEvent[] | Refusal = decider.decide(mailbox, job, start, inputs)
       if (isRefusal(outcome)) return outcome
       // Given the same events, the next command would be this one again.

@@ -24,7 +24,7 @@ export function withOutdatedWatch(writer: StreamWriter): WatchedWriter {
   return {
     ...writer,
     handle: (command, input, context) => watched(writer.handle(command, input, context)),
-    dryRun: (next, context) => watched(writer.dryRun(next, context)),
+    dryRun: (...run) => watched(writer.dryRun(...run)),
     stateOf: (entity, id, workspaceId) => watched(writer.stateOf(entity, id, workspaceId)),
     outdated: () => met,
   }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { auction } from '../../../src/domain/auctions/auction.ts'
-import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import { systemRandom } from '../../../src/main/system.ts'
 import { type EventLog, START } from '../../../src/ports/event-log.ts'
@@ -82,11 +81,6 @@ test.each([
 ])('two calls claim two offers of their caller that are %s, the latest first', async (word, attribution) => {
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
   const offers = offersOver(log, ops)
-  await log.append(
-    streamOf(workspace, WORKSPACE),
-    -1,
-    world.events.map(({ type, data }) => someEvent(data, type, WORKSPACE)),
-  )
   const number = laneNumber(world)
   for (const held of [later, earlier]) {
     const { offer, ping } = held
@@ -97,7 +91,7 @@ test.each([
     await offers.recordOffer(WORKSPACE, held)
     if (isPosted) await offers.recordPost(WORKSPACE, post)
   }
-  const claimed = () => offers.offerFor(WORKSPACE, { to: number.e164, caller: CALLER, at: NOW })
+  const claimed = () => offers.offerFor(WORKSPACE, world.reads.workspace, { to: number.e164, caller: CALLER, at: NOW })
   expect(await claimed()).toMatchObject({ auctionId: later.ping.auctionId, attribution })
   await offers.endOffer(WORKSPACE, later.ping.auctionId)
   expect(await claimed()).toMatchObject({ auctionId: earlier.ping.auctionId, attribution })
