@@ -1,5 +1,5 @@
 import { createRandom, weightedOrder } from '../domain/routing/random.ts'
-import { localMidnight } from '../domain/shared/hours.ts'
+import { localMidnight, localTime } from '../domain/shared/hours.ts'
 import type { ScriptedDial } from '../ports/call-script.ts'
 import { BLOCKED_CALLER, type CampaignKey } from './seed-world.ts'
 
@@ -75,6 +75,11 @@ export function seedInstants(now: number, count: number): readonly number[] {
   const start = localMidnight(TIMEZONE, now, 6)
   const every = (now - QUIET_MS - start) / count
   return Array.from({ length: count }, (_, n) => start + Math.round(every * n))
+}
+
+/** What is played, by the day of its instant (ms) in the sandbox's time zone: caps end with the day. */
+export function seedDays<Item>(items: readonly Item[], msOf: (item: Item) => number): Iterable<readonly Item[]> {
+  return Map.groupBy(items, (item) => localTime(TIMEZONE, msOf(item)).slice(0, 10)).values()
 }
 
 /** The calls of the seven days before an instant (ms), oldest first, with their arrivals (ISO). Deterministic. */

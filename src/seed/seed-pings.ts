@@ -11,7 +11,7 @@ import type { Entries } from '../ports/operational-store.ts'
 import { createOffers } from '../reactions/offers.ts'
 import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
 import { AUCTION_NUMBER } from './seed-auctions.ts'
-import { seedInstants } from './seed-calls.ts'
+import { seedDays, seedInstants } from './seed-calls.ts'
 import { BLOCKED_CALLER } from './seed-world.ts'
 
 /** What a publisher does after a ping that it has won. */
@@ -129,20 +129,22 @@ async function playPing(
 }
 
 /**
- * Plays the pings of the seeded lane, over the days of the seeded calls. Those that are posted get no call: the time of a past post is
+ * Plays the pings of the seeded lane, over the days of the seeded calls, one day after the other. Those that are posted get no call: the time of a past post is
  * up at once. A ping that an earlier start has played is not played again.
  * @throws Error when one is refused; LogUnavailable, StoreUnavailable
  */
 export async function playPings(player: PingPlayer, workspaceId: string, lane: SeedLane): Promise<void> {
   const { desk, call, idOf } = player
-  const instants = seedInstants(desk.clock.now(), PINGS.length)
-  for (const [n, atMs] of instants.entries()) {
+  const play = async (atMs: number, n: number) => {
     const place = (n * STRIDE) % PINGS.length
     const ping = PINGS[place]
     const name = `ping ${place}`
-    if (!ping || (await desk.writer.stateOf(auction, idOf(name), workspaceId))) continue
+    if (!ping || (await desk.writer.stateOf(auction, idOf(name), workspaceId))) return
     const caller = ping.caller ?? `+1415555${String(FIRST_CALLER + place).padStart(4, '0')}`
     const past = { desk: deskBefore(player, desk.clock.now() - atMs), call, idOf }
     await playPing(past, await keyOf(desk, workspaceId, lane), { ...ping, caller }, name)
   }
+  const instants = seedInstants(desk.clock.now(), PINGS.length).map((atMs, n) => ({ atMs, n }))
+  for (const day of seedDays(instants, ({ atMs }) => atMs))
+    await Promise.all(day.map(({ atMs, n }) => play(atMs, n)))
 }

@@ -30,7 +30,7 @@ import type { AuctionPorts } from '../reactions/tools.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { AUCTION_NUMBER, buildAuctions, followAddress } from './seed-auctions.ts'
-import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
+import { type SeedCall, seedCalls, seedDays, TIMEZONE } from './seed-calls.ts'
 import { type PingPlayer, playPings } from './seed-pings.ts'
 import { buildSupply, POOLED, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
 import { buildWebhooks, followReceiver } from './seed-webhooks.ts'
@@ -186,16 +186,20 @@ function createPlayer(app: SeedPlatform, simulator: Simulator, { workspaceId, is
   }
 }
 
-/** Plays the week of calls, one day after the other, since caps end with the day; its campaigns side by side. */
+/** Campaigns whose calls must come one after the other: what was counted before decides. */
+const IN_TURN: ReadonlySet<CampaignKey> = new Set(['busy', 'capped', 'once', 'strict'])
+
+/** Plays the week of calls, one day after the other; the calls of a day side by side, but for those of campaigns in turn. */
 async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap<CampaignKey, string>): Promise<void> {
   const play = ({ campaign, ...seeded }: SeedCall & { readonly at: string }, n: number, line = 0) =>
     playOnce(`${n}#${line}`, { ...seeded, to: dial.get(campaign) ?? '', mode: 'instant' })
   const calls = seedCalls(app.clock.now()).map((one, n) => ({ one, n }))
-  for (const day of Map.groupBy(calls, ({ one }) => one.at.slice(0, 10)).values()) {
+  for (const day of seedDays(calls, ({ one }) => Date.parse(one.at))) {
     const campaigns = Map.groupBy(day, ({ one }) => one.campaign)
     await Promise.all(
-      [...campaigns].map(async ([campaign, inTurn]) => {
-        for (const { one, n } of inTurn) {
+      [...campaigns].map(async ([campaign, calls]) => {
+        if (!IN_TURN.has(campaign)) return Promise.all(calls.map(({ one, n }) => play(one, n)))
+        for (const { one, n } of calls) {
           // Two simultaneous calls, so that the second finds the single line in use.
           await Promise.all(campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
         }

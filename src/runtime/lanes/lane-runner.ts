@@ -10,8 +10,11 @@ import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
 const RETRY_MS = 400
-/** Rest between two pages of the live tail (ms): under load, one commit then takes what several would. */
-const REST_MS = 40
+/**
+ * Rest between two pages of the live tail (ms): as long as the last page took, so that under load one commit takes what several
+ * would, and never longer than a reader notices.
+ */
+const REST_MS = { min: 40, max: 250 } as const
 
 export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
   readonly work: LaneWork<L>
@@ -108,9 +111,10 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   async function readOrRest(): Promise<boolean> {
     if (clock.now() < restUntil) return false
     isAwaited = false
+    const begun = clock.now()
     const isMoving = await read(ready().filter(work.hasRoom))
     if (isMoving && !isAwaited && ready().every((lane) => logReader.isCaughtUp(lane.read)))
-      restUntil = clock.now() + REST_MS
+      restUntil = clock.now() + Math.min(REST_MS.max, Math.max(REST_MS.min, clock.now() - begun))
     return isMoving
   }
 
