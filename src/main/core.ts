@@ -51,9 +51,9 @@ export type Core = Awaited<ReturnType<typeof openCore>>
 export async function openCore(config: Config, logger: Logger, onDeath: (sentence: string) => void) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
   const metrics = createMetrics()
-  const measured = withMeasuredAppends(await openLog(eventLogUrl), metrics.appendEnded)
+  const [opened, ops] = await Promise.all([openLog(eventLogUrl), openOperationalStore(readStoreUrl)])
+  const measured = withMeasuredAppends(opened, metrics.appendEnded)
   const { log, newestOf, add: onAppended } = withNewestAppends(measured)
-  const ops = await openOperationalStore(readStoreUrl)
   // Before the root, which is the first event of an empty log.
   await refuseOlderLogOf(readStoreUrl, { log, ops, clock })
   const root = await openRoot(log, masterKeys, { clock, random })

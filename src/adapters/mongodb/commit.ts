@@ -1,7 +1,6 @@
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb'
 import { START } from '../../ports/event-log.ts'
 import { type Checkpoint, type DocumentWrite, type ReadStore, workspaceOf } from '../../ports/read-store.ts'
-import { isDuplicate } from './connection.ts'
 import type { Row } from './filters.ts'
 
 /** Collection of the checkpoints, by name. */
@@ -50,25 +49,27 @@ export type CheckpointMove = Parameters<ReadStore['commit']>[1]
  */
 export async function moveCheckpoints(db: Db, moves: readonly CheckpointMove[]): Promise<readonly boolean[]> {
   const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS)
-  const known = moves.filter(({ expected }) => expected !== null)
-  const [moved, ...inserted] = await Promise.all([
-    moveKnown(checkpoints, known),
-    ...moves.filter(({ expected }) => expected === null).map((move) => insertCheckpoint(checkpoints, move)),
+  const [inserted, moved] = await Promise.all([
+    insertCheckpoints(checkpoints, moves.filter(isFirst)),
+    moveKnown(
+      checkpoints,
+      moves.filter((move) => !isFirst(move)),
+    ),
   ])
-  return moves.map(({ expected }) => (expected === null ? inserted.shift() : moved.shift()) ?? false)
+  return moves.map((move) => (isFirst(move) ? inserted : moved).shift() ?? false)
 }
 
-async function insertCheckpoint(
+/** Whether the checkpoint is not there yet. */
+const isFirst = ({ expected }: CheckpointMove) => expected === null
+
+async function insertCheckpoints(
   checkpoints: Collection<StoredCheckpoint>,
-  { name, next: { position, at, epoch = 0 } }: CheckpointMove,
-): Promise<boolean> {
-  try {
-    await checkpoints.insertOne({ _id: name, position, at, epoch })
-    return true
-  } catch (error) {
-    if (isDuplicate(error)) return false
-    throw error
-  }
+  moves: readonly CheckpointMove[],
+): Promise<boolean[]> {
+  if (moves.length === 0) return []
+  const rows = moves.map(({ name, next: { position, at, epoch = 0 } }) => ({ _id: name, position, at, epoch }))
+  const present = new Set(await presentOf(checkpoints.insertMany(rows, { ordered: false })))
+  return moves.map((_, index) => !present.has(index))
 }
 
 /**
@@ -124,13 +125,21 @@ async function bulkWrite(
 ): Promise<{ readonly present: readonly number[]; readonly unmatched: number }> {
   if (operations.length === 0) return { present: [], unmatched: 0 }
   const replacements = operations.filter((operation) => 'replaceOne' in operation).length
+  const written = rows.bulkWrite([...operations], { ordered: false })
+  const present = await presentOf(written)
+  const { matchedCount } = await written.catch((error: MongoBulkWriteError) => error)
+  return { present, unmatched: replacements - matchedCount }
+}
+
+/** The indexes of the inserts of an unordered write whose ids exist. @throws what else it fails with */
+async function presentOf(written: Promise<unknown>): Promise<readonly number[]> {
   try {
-    const { matchedCount } = await rows.bulkWrite([...operations], { ordered: false })
-    return { present: [], unmatched: replacements - matchedCount }
+    await written
+    return []
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error
     const failures = [error.writeErrors].flat()
     if (failures.length === 0 || failures.some(({ code }) => code !== 11_000)) throw error
-    return { present: failures.map(({ index }) => index), unmatched: replacements - error.matchedCount }
+    return failures.map(({ index }) => index)
   }
 }

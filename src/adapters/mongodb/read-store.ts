@@ -27,13 +27,15 @@ const LAST = '\u{10FFFF}'
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await openDatabase(url)
-  // The many lanes of a runner move their checkpoints at the same time.
+  // The many lanes of a runner ask for their documents and checkpoints, and move these, at the same time.
+  const getOne = grouped((asked: readonly AskedDocument[]) => withDb((db) => getEach(db, asked)))
+  const readCheckpoint = grouped((names: readonly string[]) => withDb((db) => readCheckpoints(db, names)))
   const moveCheckpoint = grouped((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
   return {
     atomic: false,
     ensure: (specs) => withDb((db) => ensureIndexes(db, specs.map(indexedCollection))),
     missingIndexes: (specs) => withDb((db) => missingIndexes(db, specs.map(indexedCollection))),
-    get: (collection, id, now) => withDb(async (db) => (await getMany(db, collection, [id], now))[0] ?? null),
+    get: (collection, id, now) => getOne({ collection, id, now }),
     getMany: (collection, ids, now) => withDb((db) => getMany(db, collection, ids, now)),
     find: (collection, page) => withDb((db) => find(db, collection, page)),
     pluck: (collection, path, page) => withDb((db) => pluck(db, collection, path, page)),
@@ -52,11 +54,7 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
         const { deletedCount } = await rowsOf(db, collection).deleteMany({ x: { $lte: new Date(now) } })
         return deletedCount
       }),
-    checkpoint: (name) =>
-      withDb(async (db) => {
-        const found = await checkpointsOf(db).findOne({ _id: name })
-        return found ? checkpointOf(found) : null
-      }),
+    checkpoint: readCheckpoint,
     checkpoints: (prefix = '') =>
       withDb(async (db) => {
         const all = await checkpointsOf(db)
@@ -72,6 +70,36 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
     collections: () => withDb(async (db) => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
     close,
   }
+}
+
+/** A document that is asked for by its id, as it is at an instant (ms). */
+interface AskedDocument {
+  readonly collection: string
+  readonly id: string
+  readonly now: number | undefined
+}
+
+/** Reads documents, those of one collection and instant by one command. */
+async function getEach(db: Db, asked: readonly AskedDocument[]): Promise<readonly (StoredDocument | null)[]> {
+  const found = new Map<string, Promise<ReadonlyMap<string, StoredDocument>>>()
+  const keyOf = ({ collection, now }: AskedDocument) => `${now} ${collection}`
+  for (const [key, some] of Map.groupBy(asked, keyOf)) {
+    const [{ collection, now }] = some as [AskedDocument, ...AskedDocument[]]
+    const ids = [...new Set(some.map(({ id }) => id))]
+    found.set(
+      key,
+      getMany(db, collection, ids, now).then((documents) => new Map(documents.map((each) => [each.id, each]))),
+    )
+  }
+  return Promise.all(asked.map(async (one) => (await found.get(keyOf(one)))?.get(one.id) ?? null))
+}
+
+async function readCheckpoints(db: Db, names: readonly string[]): Promise<readonly (Checkpoint | null)[]> {
+  const all = await checkpointsOf(db)
+    .find({ _id: { $in: [...new Set(names)] } })
+    .toArray()
+  const found = new Map(all.map((each) => [each._id, checkpointOf(each)]))
+  return names.map((name) => found.get(name) ?? null)
 }
 
 function rowsOf(db: Db, collection: string): Collection<Row> {

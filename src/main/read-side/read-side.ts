@@ -189,9 +189,32 @@ export async function openReadSide(options: {
       if (readable) positions.advance(name, position, range)
     }
   }
-  const queryModule = new URL('./query-thread.ts', import.meta.url)
-  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance, hurry }, onDeath)
+  /** Resolves when what the projections tell can be handled: both threads load at the same time. */
+  const wired = Promise.withResolvers<void>()
+  const [queryThread, projectorThread] = await Promise.all([
+    startThread<QueryCalls>(
+      new URL('./query-thread.ts', import.meta.url),
+      { ...start, root },
+      { advance, hurry },
+      onDeath,
+    ),
+    projects
+      ? startThread<ProjectorCalls>(
+          new URL('./projector-thread.ts', import.meta.url),
+          start,
+          {
+            async advance(advances: readonly ProjectionAdvance[]) {
+              await wired.promise
+              handleAdvances(advances)
+            },
+            ...leaseHandlers(ops),
+          },
+          onDeath,
+        )
+      : null,
+  ])
   const { calls } = queryThread
+  projector = projectorThread
   const catchUp = createCatchUp(positions, head)
   const access = openCredentials(calls, isRemotelyProjected, catchUp)
   const handleAdvances = (advances: readonly ProjectionAdvance[]) => {
@@ -205,14 +228,7 @@ export async function openReadSide(options: {
     advance(advances)
     if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) access.clear()
   }
-  const projectorModule = new URL('./projector-thread.ts', import.meta.url)
-  if (projects)
-    projector = await startThread<ProjectorCalls>(
-      projectorModule,
-      start,
-      { advance: handleAdvances, ...leaseHandlers(ops) },
-      onDeath,
-    )
+  wired.resolve()
   const folding = projector?.calls
   return {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
