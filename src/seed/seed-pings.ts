@@ -145,6 +145,5 @@ export async function playPings(player: PingPlayer, workspaceId: string, lane: S
     await playPing(past, await keyOf(desk, workspaceId, lane), { ...ping, caller }, name)
   }
   const instants = seedInstants(desk.clock.now(), PINGS.length).map((atMs, n) => ({ atMs, n }))
-  for (const day of seedDays(instants, ({ atMs }) => atMs))
-    await Promise.all(day.map(({ atMs, n }) => play(atMs, n)))
+  for (const day of seedDays(instants, ({ atMs }) => atMs)) await Promise.all(day.map(({ atMs, n }) => play(atMs, n)))
 }

@@ -86,7 +86,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
     append: () => Promise.reject(unavailable(`${path} is open for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
     readAll: (after, limit = READ_LIMIT, filter = ALL_EVENTS) =>
-      read((table) => logPageOf(table.all(after, limit, filter))),
+      read((table) => logPageOf(table.all(after, limit, filter), true)),
     follow(after, signal, filter) {
       const readAll = (from: number) => log.readAll(from, READ_LIMIT, filter)
       return follow({ readAll, listen, closed: closed.signal }, after, signal)

@@ -1,6 +1,6 @@
 import { upcast } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import { type AnyProjection, keysOf, reduce, withDerivedFields } from '../../kernel/projection.ts'
+import { type AnyProjection, reduce, withDerivedFields } from '../../kernel/projection.ts'
 import { START } from '../../ports/event-log.ts'
 import { type Doc, type DocumentWrite, type ReadStore, workspaceOf } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
@@ -27,12 +27,13 @@ export interface Batch {
   readonly fault: ReducerFault | null
 }
 
+/** A document that an event touches. */
 interface Touch {
   readonly event: RecordedEvent
-  readonly ids: readonly string[]
+  readonly id: string
 }
 
-/** The inbox upcast, with the ids of the documents that each event touches, up to the first event that throws. */
+/** The documents that the events of the inbox, upcast, touch one after the other, up to the first event that throws. */
 function touchesOf(
   lane: ProjectionLane,
   upcasts: Upcasts,
@@ -41,7 +42,9 @@ function touchesOf(
   for (const raw of lane.inbox) {
     try {
       const event = upcasts[raw.type] === undefined ? raw : upcast({ upcasts }, raw)
-      touches.push({ event, ids: keysOf(lane.projection, event) })
+      const ids = lane.projection.key(event)
+      if (typeof ids === 'string') touches.push({ event, id: ids })
+      else if (ids !== null) for (const id of ids) touches.push({ event, id })
     } catch (error) {
       return { touches, fault: { event: raw, error } }
     }
@@ -60,14 +63,12 @@ async function load(
 ): Promise<Map<string, FoldedDocument>> {
   const docs = new Map<string, FoldedDocument>()
   const missing: string[] = []
-  for (const { ids } of touches) {
-    for (const id of ids) {
-      if (docs.has(id)) continue
-      const cached = lane.recent.get(id) ?? lane.older.get(id)
-      if (!cached) missing.push(id)
-      const { doc, position, workspaceId } = cached ?? NO_DOCUMENT
-      docs.set(id, { doc, position, workspaceId, isStored: doc !== null, changed: false })
-    }
+  for (const { id } of touches) {
+    if (docs.has(id)) continue
+    const cached = lane.recent.get(id) ?? lane.older.get(id)
+    if (!cached) missing.push(id)
+    const { doc, position, workspaceId } = cached ?? NO_DOCUMENT
+    docs.set(id, { doc, position, workspaceId, isStored: doc !== null, changed: false })
   }
   const stored = missing.length > 0 ? await store.getMany(lane.names.collection, missing) : []
   for (const { id, doc, position } of stored)
@@ -97,7 +98,7 @@ export async function foldBatch(
     return { emitted: [], writes: [], docs, position: lane.read, at: lane.at, events: 0, fault: underived }
   }
   const fault = reduced ?? unreadable
-  if (!fault) return { emitted, writes, docs, ...reach, events: touches.length, fault }
+  if (!fault) return { emitted, writes, docs, ...reach, events: lane.inbox.length, fault }
   const faultAt = lane.inbox.findIndex((event) => event.position >= fault.event.position)
   const before = lane.inbox.slice(0, faultAt).at(-1)
   return {
@@ -106,7 +107,7 @@ export async function foldBatch(
     docs,
     position: before?.position ?? lane.read,
     at: before?.meta.at ?? lane.at,
-    events: touches.filter(({ event }) => event.position < fault.event.position).length,
+    events: faultAt,
     fault,
   }
 }
@@ -120,28 +121,26 @@ function reduceAll(
   now: number,
 ): ReducerFault | null {
   const { emit } = projection
-  for (const { event, ids } of touches) {
+  for (const { event, id } of touches) {
     const { position } = event
-    for (const id of ids) {
-      const folded = docs.get(id)
-      if (!folded || position <= folded.position) continue
-      try {
-        const next: Doc | null = reduce(projection, folded.doc, event, id)
-        if (emit && next) {
-          for (const row of emit(next, event, id)) {
-            const doc = withDerivedFields(projection, row.doc)
-            emitted.push({ collection, id: row.id, doc, position, expiresAt: expiryOf(projection, doc, now) })
-          }
+    const folded = docs.get(id)
+    if (!folded || position <= folded.position) continue
+    try {
+      const next: Doc | null = reduce(projection, folded.doc, event, id)
+      if (emit && next) {
+        for (const row of emit(next, event, id)) {
+          const doc = withDerivedFields(projection, row.doc)
+          emitted.push({ collection, id: row.id, doc, position, expiresAt: expiryOf(projection, doc, now) })
         }
-        if (next !== folded.doc) {
-          if (next) folded.workspaceId = sameWorkspace(folded, workspaceOf(next), id)
-          folded.doc = next
-          folded.changed = true
-        }
-        folded.position = position
-      } catch (error) {
-        return { event, error }
       }
+      if (next !== folded.doc) {
+        if (next) folded.workspaceId = sameWorkspace(folded, workspaceOf(next), id)
+        folded.doc = next
+        folded.changed = true
+      }
+      folded.position = position
+    } catch (error) {
+      return { event, error }
     }
   }
   return null
