@@ -294,6 +294,23 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect((await store.checkpoints())[collection]).toEqual({ position: 1_200, at: AT, epoch: 4 })
     })
 
+    test('moves each of many checkpoints at once by its own guard, and reads many documents and checkpoints at once', async () => {
+      const collection = await createCollectionWith([{ id: 'there', position: 900, doc: { n: 1 } }])
+      const names = Array.from({ length: 8 }, (_, n) => `${collection}/${n}`)
+      const moves = (expectedOf: (n: number) => number | null, next: number) =>
+        Promise.all(names.map((name, n) => store.commit([], checkpointMove(name, expectedOf(n), next))))
+      expect(await moves(() => null, 10)).toEqual(names.map(() => true))
+      expect(await moves((n) => (n % 2 ? null : 10), 20)).toEqual(names.map((_, n) => n % 2 === 0))
+      expect(await moves((n) => (n % 3 ? 10 : 20), 30)).toEqual([true, true, false, false, false, true, true, true])
+      expect(await moves(() => 99, 40)).toEqual(names.map(() => false))
+      const checkpoints = await Promise.all([...names, 'unheard-of'].map((name) => under.other.checkpoint(name)))
+      const positions = checkpoints.map((checkpoint) => checkpoint?.position ?? null)
+      expect(positions).toEqual([30, 30, 20, 10, 20, 30, 30, 30, null])
+      const ids = ['there', 'missing', 'there']
+      const found = await Promise.all(ids.map((id) => under.other.get(collection, id)))
+      expect(found.map((document) => document?.doc ?? null)).toEqual([{ n: 1 }, null, { n: 1 }])
+    })
+
     test('lists the checkpoints of a prefix, and drops those of the ranges with their collection', async () => {
       const collection = await createCollectionWith([])
       const names = [`${collection}/00-7f`, `${collection}/80-ff`, `${collection}~2/00-ff`]

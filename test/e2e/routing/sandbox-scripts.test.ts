@@ -77,6 +77,8 @@ it('an instant call ends now, whichever target is drawn first', async () => {
   const late = { [the.t.first]: answerScript(600), [the.t.second]: answerScript(600) }
   const { status, body } = await main.placeCall({ to, mode: 'instant', at, script: late })
   expect([status, body.error.details]).toEqual([400, { at: 'the call would end after now' }])
+  const { call } = await main.playCall({ to, at, script: late, callerHangsUpAfterSeconds: 50 })
+  expect(call).toMatchObject({ talkSeconds: 48 })
 })
 
 it('a script whose keys match no target, number or address of the workspace is refused, naming them', async () => {

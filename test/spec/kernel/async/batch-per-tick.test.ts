@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batched, collectPerTick } from '../../../../src/kernel/async/batch-per-tick.ts'
+import { batched, collectPerTick, grouped } from '../../../../src/kernel/async/batch-per-tick.ts'
 import { flushEventLoop } from '../../../support/memory/clock.ts'
 
 /** Doubles numbers, fails a batch that holds a negative one, and records its batches. */
@@ -27,6 +27,22 @@ describe('batched work', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(batches).toEqual([[1, -1, 2], [1], [-1], [2]])
   })
+})
+
+test('grouped work of one turn runs in one call, and fails together', async () => {
+  const groups: (readonly number[])[] = []
+  const double = grouped(async (numbers: readonly number[]) => {
+    groups.push(numbers)
+    if (numbers.includes(0)) throw new Error('Nothing.')
+    return numbers.map((number) => 2 * number)
+  })
+  expect(await Promise.all([double(1), double(2)])).toEqual([2, 4])
+  const outcomes = await Promise.allSettled([double(0), double(3)])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(groups).toEqual([
+    [1, 2],
+    [0, 3],
+  ])
 })
 
 test('a collector hands over a full batch at once, and the rest at the end of the turn', async () => {

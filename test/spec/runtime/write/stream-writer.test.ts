@@ -8,6 +8,7 @@ import { ledgerEvents } from '../../../../src/domain/routing/ledger-events.ts'
 import { streamOf } from '../../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../../src/kernel/event.ts'
 import { isRefusal } from '../../../../src/kernel/refusal.ts'
+import type { EventLog } from '../../../../src/ports/event-log.ts'
 import { changeSteps } from '../../../support/fixtures/call-world.ts'
 import { addToTally, beginTally, tally } from '../../../support/fixtures/sample.ts'
 import { idOf, WORKSPACE } from '../../../support/fixtures/spec.ts'
@@ -23,6 +24,13 @@ import {
   tallyAddition,
   withAppendFaults,
 } from '../../../support/fixtures/writer-fixture.ts'
+
+/** A log that counts the reads of streams. */
+function withCountedReads(log: EventLog) {
+  let reads = 0
+  const read: EventLog['read'] = (...asked) => log.read(...asked).finally(() => void reads++)
+  return { reads: () => reads, counted: { ...log, read } }
+}
 
 describe('commands that wait for one stream', () => {
   it('go into the log in one append, each decided on the state that the one before left', async () => {
@@ -192,19 +200,36 @@ describe('a dry run', () => {
     expect(await one.dryRun(again, commandCall('key'))).toEqual([])
     expect(asked).toBe(1)
   })
+
+  it('reads each stream once for all its commands, and none where what is at hand will do', async () => {
+    const { log, writer } = createWriterFixture()
+    const { tallyId } = tallyAddition
+    await execute(writer(), beginTally, { tallyId, name: 'All' })
+    const { reads, counted } = withCountedReads(log)
+    const one = writer({ log: counted })
+    const run = (atHand: boolean) =>
+      one.dryRun(
+        ({ length }) => (length < 3 ? { command: addToTally, input: tallyAddition } : null),
+        commandCall('key'),
+        atHand,
+      )
+    expect(await run(false)).toHaveLength(3)
+    expect(reads()).toBe(1)
+    await execute(writer(), addToTally, tallyAddition)
+    expect(await run(true)).toMatchObject([{ revision: 1 }, { revision: 2 }, { revision: 3 }])
+    expect(reads()).toBe(1)
+    expect(await run(false)).toMatchObject([{ revision: 2 }, { revision: 3 }, { revision: 4 }])
+    expect(reads()).toBe(2)
+  })
 })
 
 it('a state that was read for a command is not read again for it', async () => {
   const { log, writer } = createWriterFixture()
   const { tallyId } = tallyAddition
   await acceptedOutcome(execute(writer(), beginTally, { tallyId, name: 'All' }))
-  let reads = 0
-  const counted = {
-    ...log,
-    read: (...asked: Parameters<typeof log.read>) => log.read(...asked).finally(() => void reads++),
-  }
+  const { reads, counted } = withCountedReads(log)
   const other = writer({ log: counted })
   expect(await other.recentStateOf(tally, tallyId, 0, WORKSPACE)).toMatchObject({ name: 'All', sum: 0 })
   await acceptedOutcome(execute(other, addToTally, tallyAddition))
-  expect(reads).toBe(1)
+  expect(reads()).toBe(1)
 })
