@@ -80,10 +80,12 @@ async function dropBuilds(store: ReadStore, collections: Iterable<string>): Prom
   for (const collection of collections) await store.drop(collection)
 }
 
-/** The builds that a rebuild has replaced: the server keeps its documents in memory. */
-async function buildsBefore(store: ReadStore, { specs }: Recording): Promise<readonly string[]> {
-  const kept = new Set([BUILD_ALIASES, ...specs.map(({ name }) => name)])
-  return (await store.collections()).filter((name) => !kept.has(name))
+/** Drops all documents, and leaves what tells of their builds: the server keeps documents in memory, and has no room for two builds. */
+async function dropDocuments(store: ReadStore): Promise<void> {
+  await dropBuilds(
+    store,
+    (await store.collections()).filter((name) => name !== BUILD_ALIASES),
+  )
 }
 
 /** Rebuilds every projection; resolves to the seconds, and records what was written. */
@@ -153,11 +155,12 @@ export function rebuildOnMongo(eventStoreUrl: string, mongoUrl: string, events: 
     const client = await MongoClient.connect(url, { connectTimeoutMS: SLOW_SERVER_MS })
     await copyGeneratedLog(directory, events, log)
     await build(log, store)
+    await dropDocuments(store)
     let last: Recording | null = null
     const ours = async () => {
       const recording: Recording = { specs: [], batches: new Map() }
       const seconds = await rebuild(log, store, recording)
-      await dropBuilds(store, await buildsBefore(store, recording))
+      await dropDocuments(store)
       last = recording
       return events / seconds
     }
