@@ -15,6 +15,7 @@ import { instantCallsOnEventStore } from '../test/bench/engine-eventstore.ts'
 import { callsExport } from '../test/bench/export.ts'
 import { following } from '../test/bench/follow.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
+import { projectionLag } from '../test/bench/lag.ts'
 import type { Figure } from '../test/bench/measure.ts'
 import { overview } from '../test/bench/overview.ts'
 import { pingLedgerFigures } from '../test/bench/ping-ledger.ts'
@@ -77,6 +78,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   },
   snapshots: () => snapshots(Number(values.hours), Number(values.rate)),
   engine: instantCalls,
+  lag: projectionLag,
   auctions,
   'auction-load': auctionLoad,
   deliveries,

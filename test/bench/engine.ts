@@ -132,8 +132,8 @@ export async function createBenchWorkspace({ writer }: Pick<Platform, 'writer'>,
 }
 
 /** Plays the calls of the mix, one at each call of the result. */
-function createCallPlayer(
-  { writer, simulator }: Platform,
+export function createCallPlayer(
+  { writer, simulator }: Pick<Platform, 'writer' | 'simulator'>,
   workspaceId: string,
   dial: ReadonlyMap<string, string>,
 ): () => Promise<void> {

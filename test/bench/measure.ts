@@ -35,6 +35,14 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(sorted, middle) : (at(sorted, middle - 1) + at(sorted, middle)) / 2
 }
 
+/** The least value that a share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  return at(
+    values.toSorted((a, b) => a - b),
+    Math.ceil(values.length * share) - 1,
+  )
+}
+
 const at = (values: readonly number[], index: number): number => values[index] ?? Number.NaN
 
 /** Summarizes pairs as a figure. */

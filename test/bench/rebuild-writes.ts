@@ -11,7 +11,7 @@ import { systemClock as clock, systemRandom as random } from '../../src/main/sys
 import { createTenant, execute, openSession } from '../../src/seed/tenants.ts'
 import { copyGeneratedLog, databaseUrl } from './copied-log.ts'
 import { fillLog, playTemplates } from './generated-log.ts'
-import { alternate, type Figure, figureOf } from './measure.ts'
+import { alternate, type Figure, figureOf, percentile } from './measure.ts'
 import { withDirectory } from './temp-directory.ts'
 
 /** Tenants that write in turn, since each may send 600 requests a minute. */
@@ -61,8 +61,7 @@ async function slowestOf(write: Write, isGoingOn: (begun: number) => boolean): P
     times.push(write(n).then(() => performance.now() - sent))
     await sleep(clock, EVERY_MS, signal)
   }
-  const sorted = (await Promise.all(times)).toSorted((one, other) => one - other)
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+  return percentile(await Promise.all(times), 0.99)
 }
 
 const isEarly = (begun: number) => performance.now() - begun < SECONDS * 1_000
