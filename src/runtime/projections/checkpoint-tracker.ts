@@ -1,6 +1,6 @@
 import { backOffMs } from '../../kernel/async/backoff.ts'
 import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
-import { ALL_PARTITIONS, PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
+import { ALL_PARTITIONS, isWhole, PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { START } from '../../ports/event-log.ts'
@@ -51,18 +51,31 @@ interface Waiter extends Wait {
   readonly done: () => void
 }
 
-/** Positions of one projection by partition. */
+/** Positions of one projection by partition: one for all of them, for as long as they move together. */
 function createPartitionPositions() {
-  const positions = new Float64Array(PARTITIONS).fill(START)
+  let shared: number | null = START
+  const positions = new Float64Array(PARTITIONS)
   let lowest: number | null = START
   return {
     of(partition: number | null): number {
+      if (shared !== null) return shared
       if (partition !== null) return positions[partition] ?? START
       lowest ??= positions.reduce((least, position) => Math.min(least, position))
       return lowest
     },
     /** Whether any partition came further. */
-    advance({ from, to }: PartitionRange, position: number): boolean {
+    advance(range: PartitionRange, position: number): boolean {
+      if (shared !== null && isWhole(range)) {
+        if (position <= shared) return false
+        shared = position
+        return true
+      }
+      if (shared !== null) {
+        positions.fill(shared)
+        lowest = shared
+        shared = null
+      }
+      const { from, to } = range
       let moved = false
       for (let partition = from; partition <= to; partition++) {
         if (position <= (positions[partition] ?? position)) continue
