@@ -197,9 +197,9 @@ async function playWeek(app: SeedPlatform, playOnce: PlayOnce, dial: ReadonlyMap
   for (const day of seedDays(calls, ({ one }) => Date.parse(one.at))) {
     const campaigns = Map.groupBy(day, ({ one }) => one.campaign)
     await Promise.all(
-      [...campaigns].map(async ([campaign, calls]) => {
-        if (!IN_TURN.has(campaign)) return Promise.all(calls.map(({ one, n }) => play(one, n)))
-        for (const { one, n } of calls) {
+      [...campaigns].map(async ([campaign, own]) => {
+        if (!IN_TURN.has(campaign)) return Promise.all(own.map(({ one, n }) => play(one, n)))
+        for (const { one, n } of own) {
           // Two simultaneous calls, so that the second finds the single line in use.
           await Promise.all(campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
         }

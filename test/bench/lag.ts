@@ -25,7 +25,7 @@ const names = projections
   .filter(({ events }) => Object.keys(call.events).some((type) => type in events))
   .map(({ name }) => name)
 
-/** Plays calls, so many at once; resolves to the calls per second. */
+/** Plays `CALLS` calls with `AT_ONCE` concurrent clients. Resolves to the rate (calls/s). */
 async function fullLoad(play: () => Promise<void>): Promise<number> {
   let left = CALLS
   const client = async () => {

@@ -1,5 +1,5 @@
 import type { Collection, Db, FindCursor, IndexDescription } from 'mongodb'
-import { grouped } from '../../kernel/async/batch-per-tick.ts'
+import { groupPerTick } from '../../kernel/async/batch-per-tick.ts'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -28,9 +28,9 @@ const LAST = '\u{10FFFF}'
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await openDatabase(url)
   // The many lanes of a runner ask for their documents and checkpoints, and move these, at the same time.
-  const getOne = grouped((asked: readonly AskedDocument[]) => withDb((db) => getEach(db, asked)))
-  const readCheckpoint = grouped((names: readonly string[]) => withDb((db) => readCheckpoints(db, names)))
-  const moveCheckpoint = grouped((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
+  const getOne = groupPerTick((asked: readonly AskedDocument[]) => withDb((db) => getEach(db, asked)))
+  const readCheckpoint = groupPerTick((names: readonly string[]) => withDb((db) => readCheckpoints(db, names)))
+  const moveCheckpoint = groupPerTick((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
   return {
     atomic: false,
     ensure: (specs) => withDb((db) => ensureIndexes(db, specs.map(indexedCollection))),

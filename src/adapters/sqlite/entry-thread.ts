@@ -1,4 +1,4 @@
-import { grouped } from '../../kernel/async/batch-per-tick.ts'
+import { groupPerTick } from '../../kernel/async/batch-per-tick.ts'
 import { inTransaction, openDatabase, withFileUnavailable } from './database.ts'
 import { createEntryHandler, type EntryCall, READ_CALLS } from './entries.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
@@ -28,7 +28,7 @@ serveFile<EntryCalls>((path) => {
     return results
   }
   return {
-    handlers: { run: grouped((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
+    handlers: { run: groupPerTick((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
     async close() {
       await walCheckpoints.close()
       db.close()

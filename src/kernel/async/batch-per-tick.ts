@@ -49,7 +49,7 @@ export function batched<Work, Result>(
  * Runs the work of one event-loop turn in one call of `runAll`, which returns the results in the order of the work. When it fails,
  * all works of the turn reject: an unavailable store fails each of them alike.
  */
-export function grouped<Work, Result>(
+export function groupPerTick<Work, Result>(
   runAll: (works: readonly Work[]) => readonly Result[] | Promise<readonly Result[]>,
 ): (work: Work) => Promise<Result> {
   const run = async (group: readonly Pending<Work, Result>[]): Promise<void> => {

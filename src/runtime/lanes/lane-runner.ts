@@ -10,11 +10,13 @@ import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
 const RETRY_MS = 400
-/**
- * Rest between two pages of the live tail (ms): as long as the last page took, so that under load one commit takes what several
- * would, and never longer than a reader notices.
- */
+/** Limits of the rest between two pages of the live tail (ms). */
 const REST_MS = { min: 40, max: 250 } as const
+
+/** Rest (ms) after a page that took so long (ms): as long again, so that under load one commit takes what several would. Pure. */
+export function restAfter(tookMs: number): number {
+  return Math.min(REST_MS.max, Math.max(REST_MS.min, tookMs))
+}
 
 export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
   readonly work: LaneWork<L>
@@ -114,7 +116,7 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
     const begun = clock.now()
     const isMoving = await read(ready().filter(work.hasRoom))
     if (isMoving && !isAwaited && ready().every((lane) => logReader.isCaughtUp(lane.read)))
-      restUntil = clock.now() + Math.min(REST_MS.max, Math.max(REST_MS.min, clock.now() - begun))
+      restUntil = clock.now() + restAfter(clock.now() - begun)
     return isMoving
   }
 

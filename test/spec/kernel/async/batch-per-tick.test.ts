@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batched, collectPerTick, grouped } from '../../../../src/kernel/async/batch-per-tick.ts'
+import { batched, collectPerTick, groupPerTick } from '../../../../src/kernel/async/batch-per-tick.ts'
 import { flushEventLoop } from '../../../support/memory/clock.ts'
 
 /** Doubles numbers, fails a batch that holds a negative one, and records its batches. */
@@ -31,7 +31,7 @@ describe('batched work', () => {
 
 test('grouped work of one turn runs in one call, and fails together', async () => {
   const groups: (readonly number[])[] = []
-  const double = grouped(async (numbers: readonly number[]) => {
+  const double = groupPerTick(async (numbers: readonly number[]) => {
     groups.push(numbers)
     if (numbers.includes(0)) throw new Error('Nothing.')
     return numbers.map((number) => 2 * number)

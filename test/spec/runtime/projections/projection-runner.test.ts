@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { restAfter } from '../../../../src/runtime/lanes/lane-runner.ts'
 import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
@@ -68,6 +69,16 @@ describe('running projections', () => {
     await clock.advance(40)
     expect(store.all(totals)).toEqual(expectedTotals(12))
     expect(store.commits - commits).toBeLessThan(10)
+  })
+
+  test.each([
+    [0, 40],
+    [40, 40],
+    [41, 41],
+    [250, 250],
+    [251, 250],
+  ])('rests after a page of %i ms for %i ms', (tookMs, restMs) => {
+    expect(restAfter(tookMs)).toBe(restMs)
   })
 
   test('ends its rest for somebody who waits', async () => {
