@@ -42,7 +42,8 @@ export function exchange(
       else reject(error)
       request?.abort(error)
     }
-    const stopAfter = (ms: number) => setTimeout(() => stop(timedOut()), ms)
+    // After a busy moment timers run before what has come is read: an answer that waits there was in time.
+    const stopAfter = (ms: number) => setTimeout(() => setImmediate(() => stop(timedOut())), ms)
     let timer = stopAfter(timeoutMs)
 
     dispatcher.dispatch(
