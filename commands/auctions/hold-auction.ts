@@ -40,6 +40,7 @@ export const holdAuction = defineCommand({
   entity: auction,
   input,
   id: ({ ping }) => ping.auctionId,
+  begins: true,
   reads: { workspace, blocklist, wallet, ledger },
   readsMaxAgeMs: PING.foldAgeMs,
   rejects: ['bids-needed'],

@@ -7,5 +7,6 @@ export const refusePing = defineCommand({
   entity: auction,
   input: auctionEvents.PingRefused,
   id: ({ auctionId }) => auctionId,
+  begins: true,
   decide: (refused, state) => (state ? [] : [{ type: 'PingRefused', data: refused }]),
 })

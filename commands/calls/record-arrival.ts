@@ -30,6 +30,7 @@ export const recordArrival = defineCommand({
   entity: call,
   input,
   id: ({ arrival }) => arrival.callId,
+  begins: true,
   decide({ arrival, gates, terms, plan, skipped, claim, unrouted, heldBack, bids = [], offer }, state) {
     if (state) return []
     const { callId, carrierCallId, recordCalls: recordCall } = arrival

@@ -7,5 +7,6 @@ export const queueDelivery = defineCommand({
   entity: delivery,
   input: deliveryEvents.DeliveryQueued,
   id: ({ deliveryId }) => deliveryId,
+  begins: true,
   decide: (data, state) => (state === null ? [{ type: 'DeliveryQueued', data }] : []),
 })

@@ -55,6 +55,11 @@ export interface Command<
   readonly input: z.ZodType<Input>
   /** Id of the stream; by default the workspace's. */
   readonly id: (input: Input, workspaceId: string) => string
+  /**
+   * Whether it begins its stream, unless it is repeated: it is decided on an empty stream first, without a read. Where events are
+   * there, the append conflicts, and it is decided on the tail.
+   */
+  readonly begins: boolean
   readonly reads: R
   /**
    * How old the folds that it reads may be (ms), where it must not wait for their tails; 0: each is read to its tail at the
@@ -85,6 +90,7 @@ export function defineCommand<
   readonly entity: Entity<State, S>
   readonly input: z.ZodType<Input>
   readonly id?: (input: Input, workspaceId: string) => string
+  readonly begins?: boolean
   readonly reads?: R
   readonly readsMaxAgeMs?: number
   readonly lookups?: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
@@ -98,6 +104,7 @@ export function defineCommand<
 }): Command<Input, State, S, R, Code> {
   return {
     id: (_input, workspaceId) => workspaceId,
+    begins: false,
     reads: {} as R,
     readsMaxAgeMs: 0,
     lookups: () => [],

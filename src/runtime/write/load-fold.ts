@@ -33,6 +33,11 @@ export interface FoldLoader {
   /** The fold as it was at most so long ago (ms); 0: read to the tail. @throws LogUnavailable */
   readonly recentFoldOf: (mailbox: Mailbox, maxAgeMs: number) => Promise<Fold>
   /**
+   * Checks that the stream still has the newest event of its fold. Drops the fold of a stream that was truncated at its end, since every
+   * append to it conflicts. @throws LogUnavailable; Error where the event is missing
+   */
+  readonly requireStored: (mailbox: Mailbox) => Promise<void>
+  /**
    * Packs and saves the newest mark of a long stream, beside whatever else the thread does; null when that was done, or
    * has failed a moment ago. `leaves`: the fold will be dropped, so that it is marked and saved as it is if it has grown
    * by more than a few events. Never rejects: failures are reported.
@@ -134,6 +139,16 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
     async recentFoldOf(mailbox, maxAgeMs) {
       const isRecent = mailbox.fold !== null && Math.abs(clock.now() - mailbox.readAt) < maxAgeMs
       return foldOf(mailbox, !isRecent || mailbox.stale)
+    },
+    async requireStored(mailbox) {
+      const { fold, stream } = mailbox
+      if (!fold || fold.revision < 0) return
+      const [newest] = await log.read(stream, fold.revision, 1)
+      if (newest) return
+      mailbox.fold = null
+      throw new Error(
+        `Stream ${stream} has no revision ${fold.revision}, which this process has read before: the stream was truncated.`,
+      )
     },
     keepUp,
   }

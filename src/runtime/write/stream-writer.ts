@@ -102,7 +102,8 @@ async function runTurn(
   mailbox: Mailbox,
   { jobs, fresh, conflicts }: Remaining,
 ): Promise<Remaining> {
-  const isGuess = !fresh && mailbox.fold === null && isProbablyNew(mailbox.stream, clock.now())
+  const commands = jobs.map(({ command }) => command)
+  const isGuess = !fresh && mailbox.fold === null && isProbablyNew(mailbox.stream, commands, clock.now())
   const known = mailbox.fold?.revision
   const startFold = async () => (isGuess ? emptyFold(mailbox.entity) : foldLoader.foldOf(mailbox, fresh))
   const { start, inputs } = await loadInputs(jobs, startFold)
@@ -116,7 +117,10 @@ async function runTurn(
     const isOvertaken = fresh && conflicts === 0 && known !== undefined && start.revision > known
     if (!isGuess) onAppend(mailbox.stream, !result.ok || isOvertaken)
     // A wrong guess is no race with another process.
-    if (!result.ok) return { jobs, fresh: true, conflicts: isGuess ? conflicts : conflicts + 1 }
+    if (!result.ok) {
+      if (conflicts > 0) await foldLoader.requireStored(mailbox)
+      return { jobs, fresh: true, conflicts: isGuess ? conflicts : conflicts + 1 }
+    }
     position = result.position
     mailbox.fold = appendedFold(fold, start.revision, position)
     mailbox.readAt = clock.now()

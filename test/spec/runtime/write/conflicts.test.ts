@@ -10,6 +10,7 @@ import {
   tallyAddition,
 } from '../../../support/fixtures/writer-fixture.ts'
 import { advanceUntil } from '../../../support/memory/clock.ts'
+import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createSeededRandom } from '../../../support/memory/random.ts'
 
 const CLOSED = { type: 'TallyClosed' as const, data: {} }
@@ -92,12 +93,12 @@ describe('a conflict', () => {
     expect((await Promise.all([first, ...others])).map(({ events }) => events[0]?.revision)).toEqual([1, 2, 3, 4])
   })
 
-  it('reads only the tail of the stream', async () => {
+  it('reads only the tail of the stream, and after the second in a row the newest event that it knows', async () => {
     const { one, clock, readFrom } = await conflictingWriter(2, 0)
     const outcome = acceptedOutcome(execute(one, addToTally, tallyAddition))
     await clock.advance(10)
     await outcome
-    expect(readFrom).toEqual([0, 1, 1])
+    expect(readFrom).toEqual([0, 1, 0, 1])
   })
 
   it('is not needed to meet another process: the tail that is read for a decision without events tells as well', async () => {
@@ -123,5 +124,32 @@ describe('a conflict', () => {
     await clock.advance(20)
     expect(await second).toMatchObject({ events: [{ revision: 3 }] })
     expect(pauses).toEqual([2, 4, 8, 2])
+  })
+
+  it('on a truncated stream fails the command with a sentence, and the next command is decided on what is left', async () => {
+    const { log, clock, writer } = createWriterFixture()
+    await execute(writer(), beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
+    const restored = createMemoryLog(log.events)
+    let present: EventLog = log
+    const one = writer({
+      clock,
+      log: {
+        ...log,
+        append: (...given) => present.append(...given),
+        read: (...given) => present.read(...given),
+      },
+    })
+    const add = async () => {
+      const outcome = Promise.allSettled([acceptedOutcome(execute(one, addToTally, tallyAddition))])
+      await clock.advance(20)
+      return (await outcome)[0]
+    }
+    expect(await add()).toMatchObject({ value: { events: [{ revision: 1 }] } })
+    present = restored
+    const stream = streamOf(tally, tallyAddition.tallyId, WORKSPACE)
+    expect(await add()).toMatchObject({
+      reason: { message: expect.stringContaining(`${stream} has no revision 1, which this process has read before`) },
+    })
+    expect(await add()).toMatchObject({ value: { events: [{ revision: 1 }] } })
   })
 })

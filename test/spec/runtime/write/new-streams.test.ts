@@ -56,4 +56,16 @@ describe('a first command on a stream whose id was made a moment ago', () => {
     await acceptedOutcome(execute(writer, beginTally, { tallyId, name: 'All' }))
     expect(calls).toEqual(['read', 'append'])
   })
+
+  test('does not read the stream of an older id first where the command begins streams', async () => {
+    const { writer, other, calls, tallyId } = fixture(10_000)
+    const beginning = { ...beginTally, begins: true }
+    await acceptedOutcome(execute(writer, beginning, { tallyId, name: 'All' }))
+    expect(calls.splice(0)).toEqual(['append'])
+    const { tallyId: another } = fixture(20_000)
+    await acceptedOutcome(execute(other, beginTally, { tallyId: another, name: 'All' }))
+    const { events } = await acceptedOutcome(execute(writer, beginning, { tallyId: another, name: 'Again' }))
+    expect(events).toEqual([])
+    expect(calls).toEqual(['append', 'read'])
+  })
 })
