@@ -178,12 +178,17 @@ export function createOffers({
   /** The auctions that a call on a lane's number may claim, and by what: its post, the number's hold, a won ping of the caller. */
   async function* claimsOf(lane: OfferLane, numberId: string, caller: string | null) {
     const { workspaceId } = lane
-    for (const auctionId of caller === null ? [] : await auctionsUnder(postPrefix(workspaceId, numberId, caller)))
+    const [posted, holding, pinged] = await Promise.all([
+      caller === null ? [] : auctionsUnder(postPrefix(workspaceId, numberId, caller)),
+      auctionOf(holdKey(lane, numberId)),
+      caller === null ? [] : auctionsUnder(offerPrefix(lane, caller)),
+    ])
+    for (const auctionId of posted)
       yield { state: await stateOf(workspaceId, auctionId), attribution: 'rtb_bid' as const }
-    const held = await stateOf(workspaceId, await auctionOf(holdKey(lane, numberId)))
+    const held = await stateOf(workspaceId, holding)
     // The number alone is enough for a single-step win: a post tells the caller.
     if (held?.held?.ping.protocol === 'rtb_v1_compat') yield { state: held, attribution: 'rtb_bid' as const }
-    for (const auctionId of caller === null ? [] : await auctionsUnder(offerPrefix(lane, caller))) {
+    for (const auctionId of pinged) {
       const state = await stateOf(workspaceId, auctionId)
       // The call of a posted offer comes to the number that the post named.
       if (!state?.posted) yield { state, attribution: 'ping_window' as const }

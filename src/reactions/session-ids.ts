@@ -5,11 +5,11 @@ import type { Random } from '../ports/random.ts'
 
 /** Ids of one block. */
 const PER_BLOCK = 1_024
-/** Number of the first block: its ids, and those of the next hundred million blocks, have eighteen digits. */
-const FIRST_BLOCK = 2 ** 25
 /** Random bits of an id, below its place in the sequence of all. */
-const RANDOM_BITS = 22
-const RANDOM_BYTES = 3
+const RANDOM_BITS = 16
+const RANDOM_BYTES = RANDOM_BITS / 8
+/** Number of the first block: its ids, and those of the next 67 million blocks, have sixteen digits, and are integers in JavaScript too. */
+const FIRST_BLOCK = 2 ** 52 / 2 ** RANDOM_BITS / PER_BLOCK
 const COUNTER = 'lease-session-blocks'
 
 /** The next id of a visitor's session. @throws StoreUnavailable */
@@ -40,7 +40,7 @@ export function createSessionIds({
 
   async function takeBlock(): Promise<Block> {
     const taken = await ops.increment(COUNTER, 1, null, clock.now())
-    const bytes = random.bytes(PER_BLOCK * RANDOM_BYTES + 1)
+    const bytes = random.bytes(PER_BLOCK * RANDOM_BYTES)
     return { number: FIRST_BLOCK + taken, random: new DataView(bytes.buffer, bytes.byteOffset), used: 0 }
   }
 
@@ -48,7 +48,7 @@ export function createSessionIds({
     while (block === null || block.used === PER_BLOCK) block = await flight('', takeBlock)
     const { number, random, used } = block
     block.used += 1
-    const noise = random.getUint32(used * RANDOM_BYTES) >>> (32 - RANDOM_BITS)
-    return String((BigInt(number * PER_BLOCK + used) << BigInt(RANDOM_BITS)) | BigInt(noise))
+    const noise = random.getUint16(used * RANDOM_BYTES)
+    return String((number * PER_BLOCK + used) * 2 ** RANDOM_BITS + noise)
   }
 }

@@ -16,11 +16,11 @@ function addressOf(sent: unknown): string | null {
   return typeof sent === 'string' && sent !== '' ? cut(sent, LEASE.url) : null
 }
 
-/** The value of a parameter: a scalar, or the first of a list; null for anything else. */
+/** The value of a parameter: a scalar, or the first of a list, without spaces at its ends; null for anything else. */
 function paramValue(sent: unknown): string | null {
   const first: unknown = Array.isArray(sent) ? sent[0] : sent
   if (typeof first !== 'string' && typeof first !== 'number' && typeof first !== 'boolean') return null
-  return cut(String(first), LEASE.paramValue)
+  return cut(String(first).trim(), LEASE.paramValue)
 }
 
 /** Parameters by their keys in lower case; of keys that differ in case alone, the first. Keys that no tag may have are left out. */

@@ -38,10 +38,13 @@ describe('parameters of a page', () => {
     expect(keptParams([exact('key')], { key: value })).toEqual(kept === undefined ? {} : { key: kept })
   })
 
-  it(`keep ${LEASE.paramValue} characters of a value, and no half of a character`, () => {
+  it(`keep ${LEASE.paramValue} characters of a value between its spaces, and no half of a character`, () => {
     const long = 'x'.repeat(LEASE.paramValue)
     expect(keptParams([exact('key')], { key: long }).key).toBe(long)
     expect(keptParams([exact('key')], { key: `${long}y` }).key).toBe(long)
+    expect(keptParams([exact('key')], { key: ` ${'x'.repeat(LEASE.paramValue)}\n` }).key).toBe(
+      'x'.repeat(LEASE.paramValue),
+    )
     const cut = keptParams([exact('key')], { key: `${'x'.repeat(LEASE.paramValue - 1)}😀` }).key ?? ''
     expect([cut.length, cut.isWellFormed()]).toEqual([LEASE.paramValue, true])
   })

@@ -54,7 +54,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   'create-pool': { name: 'Landing page', campaignId: target, domains: ['example.com'] },
   'change-pool': { ttlSeconds: 3600 },
   'lease-number': { pool: 'pk_5f0c2a9d5f0c2a9d5f0c2a9d', params: { utm_source: 'ads' }, url: 'https://example.com/' },
-  'keep-lease': { sessionId: '412907360518273645', visitorId: 'v_8Yq2LmT0aZ4c' },
+  'keep-lease': { sessionId: '4503605128273645', visitorId: 'v_8Yq2LmT0aZ4c' },
   'post-conversion': { converted: true, revenueCents: 5000, externalId: 'lead-7781' },
   'adjust-call': { revenueCents: 4200, reason: 'Agreed with the buyer' },
   'tag-call': { tags: { source: 'radio', lead: 42, old: null } },

@@ -4,8 +4,8 @@ import type { FieldTexts } from './field-text.ts'
 export const insertionTexts: FieldTexts = {
   visitorId: ['Name by which the page knows its visitor.', 'v_8Yq2LmT0aZ4c'],
   'LeaseNumberRequest.visitorId': ['The name from an earlier lease; another one is replaced.', 'v_8Yq2LmT0aZ4c'],
-  sessionId: ['Session of the visitor on the number.', '412907360518273645'],
-  'LeaseNumberResponse.sessionId': ['Session for heartbeats; null where the fallback answers.', '412907360518273645'],
+  sessionId: ['Session of the visitor on the number.', '4503605128273645'],
+  'LeaseNumberResponse.sessionId': ['Session for heartbeats; null where the fallback answers.', '4503605128273645'],
   'LeaseNumberRequest.pool': ['Public key of the pool.', 'pk_5f0c2a9d5f0c2a9d5f0c2a9d'],
   referrer: ['Address of the page before; null for none.', 'https://search.example/'],
   'LeaseNumberRequest.params': ['Parameters of the page; those that the pool lists are kept.', { utm_source: 'ads' }],
