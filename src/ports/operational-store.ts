@@ -14,6 +14,9 @@ export interface EntryWrite {
   readonly expiresAt: number | null
 }
 
+/** What deletes an entry. */
+export const DELETED: Omit<EntryWrite, 'key'> = { value: undefined, expiresAt: null }
+
 /** A record of a time series: written once, read newest first, until it expires. */
 export interface LogRecord {
   /** Unique in its series; orders records of one instant. */

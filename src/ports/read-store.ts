@@ -105,6 +105,8 @@ export type DocumentWrite = {
   readonly position: number
   /** Whether the writer has found the document in the store. It only makes the write faster. */
   readonly isStored?: boolean
+  /** Whether it is stored before those of its batch that are not: where commits are not atomic, a crash may then leave it alone. */
+  readonly isFirst?: boolean
 } & (DocumentPut | DocumentRemoval)
 
 interface DocumentPut {

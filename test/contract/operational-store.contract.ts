@@ -77,6 +77,33 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.putIf(key, 0, 2, null, NOW)).toBe(true)
     })
 
+    test('answers each of the calls that are made at once by itself', async () => {
+      const [one, other] = [fresh(), fresh()]
+      const keys = [`${one}:a`, `${one}:b`, `${other}:a`]
+      await Promise.all(keys.map((key, n) => store.put(key, n, n === 1 ? NOW : null)))
+      await Promise.all([store.delete(keys[0] ?? ''), store.put(`${one}:c`, 'c', NOW + 1)])
+      const [deleted, expired, kept, again, none] = await Promise.all(
+        [...keys, keys[2] ?? '', fresh()].map((key) => store.get(key, NOW)),
+      )
+      expect([deleted, expired, none]).toEqual([null, null, null])
+      expect(kept).toMatchObject({ key: keys[2], value: 2 })
+      expect(again).toEqual(kept)
+      const lists = await Promise.all([`${one}:`, `${other}:`, one, fresh()].map((prefix) => store.list(prefix, NOW)))
+      expect(lists.map((list) => list.map(({ key }) => key))).toEqual([[`${one}:c`], [keys[2]], [`${one}:c`], []])
+    })
+
+    test('stores the last of several writes of an entry that are made at once', async () => {
+      const key = fresh()
+      for (const [writes, value] of [
+        [[1, 2, 3], 3],
+        [[4, null], undefined],
+        [[null, 5], 5],
+      ] as const) {
+        await Promise.all(writes.map((each) => (each === null ? store.delete(key) : store.put(key, each, null))))
+        expect((await under.other.get(key, NOW))?.value).toBe(value)
+      }
+    })
+
     test('puts and deletes many entries at once', async () => {
       await store.put('many:old', 1, null)
       await store.put('many:gone', 1, null)

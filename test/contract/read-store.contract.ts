@@ -258,6 +258,18 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       ])
     })
 
+    test('has stored what is first in a batch when it fails at the rest, unless commits are atomic', async () => {
+      const collection = await createCollectionWith([])
+      // No server takes so large a document; files do.
+      const large = put(collection, 'large', { text: 'x'.repeat(17_000_000) }, 1_100)
+      const first = { ...put(collection, 'first', { n: 1 }, 1_100), isFirst: true }
+      const committed = await store.commit([large, first], checkpointMove(collection, 1_000, 1_100)).catch(() => false)
+      expect(committed || !store.atomic).toBe(true)
+      expect((await store.find(collection, { filter: {} })).map(({ id }) => id)).toEqual(
+        committed ? ['first', 'large'] : ['first'],
+      )
+    })
+
     test('lets one of two committers move the checkpoint, from any position', async () => {
       const collection = await createCollectionWith([])
       for (const expected of [null, 0, 999, 1_001]) {

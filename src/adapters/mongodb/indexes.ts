@@ -2,8 +2,6 @@ import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { markFormat } from './database.ts'
 
 const NAMESPACE_EXISTS = 48
-/** Collections whose indexes are listed at once. */
-const LISTED_AT_ONCE = 8
 
 /** A collection, and the indexes that it must have. */
 export interface IndexedCollection {
@@ -28,16 +26,14 @@ export async function ensureIndexes(db: Db, wanted: readonly IndexedCollection[]
   )
 }
 
-/** Names of the collections that are missing or lack an index. One command for all of them, and one for each that is there. */
+/**
+ * Names of the collections that are missing or lack an index. Sequential, because no request needs the answer and parallel
+ * commands delay the writes of requests.
+ */
 export async function missingIndexes(db: Db, wanted: readonly IndexedCollection[]): Promise<readonly string[]> {
   const there = new Set(await namesIn(db))
   const missing: string[] = []
-  const rest = [...wanted]
-  const lookAtSome = async () => {
-    for (let one = rest.shift(); one; one = rest.shift())
-      if (!there.has(one.name) || (await lacksIndex(db, one))) missing.push(one.name)
-  }
-  await Promise.all(Array.from({ length: LISTED_AT_ONCE }, lookAtSome))
+  for (const one of wanted) if (!there.has(one.name) || (await lacksIndex(db, one))) missing.push(one.name)
   return missing.toSorted()
 }
 

@@ -1,5 +1,12 @@
 import { Binary, type Collection, type Db, type Filter, type UpdateFilter } from 'mongodb'
-import type { Entry, LogRecord, OperationalStore } from '../../ports/operational-store.ts'
+import { groupPerTick } from '../../kernel/async/batch-per-tick.ts'
+import {
+  DELETED,
+  type Entry,
+  type EntryWrite,
+  type LogRecord,
+  type OperationalStore,
+} from '../../ports/operational-store.ts'
 import { isDuplicate, type MongoConnection } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { ensureIndexes, type IndexedCollection, missingIndexes } from './indexes.ts'
@@ -61,42 +68,36 @@ function entryMethods(
   withDb: WithDb,
 ): Omit<OperationalStore, 'ensure' | 'missingIndexes' | 'appendLog' | 'queryLog' | 'deleteExpired' | 'close'> {
   const withRows = <Result>(call: (rows: Collection<Row>) => Promise<Result>) => withDb((db) => call(rowsOf(db)))
+  const getTogether = groupPerTick((keys: readonly string[]) => withRows((rows) => rowsWith(rows, keys)))
+  const writeTogether = groupPerTick(async (writes: readonly EntryWrite[]) => {
+    // Of an entry's writes in one turn the last is stored: the order within a command is not kept.
+    await withRows((rows) => writeRows(rows, [...new Map(writes.map((write) => [write.key, write])).values()]))
+    return writes.map(() => undefined)
+  })
+  const listTogether = groupPerTick((prefixes: readonly string[]) => withRows((rows) => rowsUnder(rows, prefixes)))
   return {
-    get: (key, now) =>
-      withRows(async (rows) => {
-        const row = await rows.findOne({ _id: key })
-        return row && (row.e === null || row.e > now) ? entryOf(row) : null
-      }),
-    list: (prefix, now, { after, limit } = {}) =>
-      withRows(async (rows) => {
+    async get(key, now) {
+      const row = await getTogether(key)
+      return row && isAlive(row, now) ? entryOf(row) : null
+    },
+    async list(prefix, now, { after, limit } = {}) {
+      if (after === undefined && limit === undefined)
+        return (await listTogether(prefix)).filter((row) => isAlive(row, now)).map(entryOf)
+      return withRows(async (rows) => {
         const from = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
         const found = rows.find({ _id: { ...from, $lt: `${prefix}${LAST}` }, ...aliveFilter(now) }).sort({ _id: 1 })
         return (await (limit === undefined ? found : found.limit(limit)).toArray()).map(entryOf)
-      }),
-    put: (key, value, expiresAt) =>
-      withRows(async (rows) => {
-        await rows.updateOne({ _id: key }, setValue(value, expiresAt), { upsert: true })
-      }),
+      })
+    },
+    put: (key, value, expiresAt) => writeTogether({ key, value, expiresAt }),
     putIf: (key, version, value, expiresAt, now) =>
       withRows((rows) =>
         version === 0
           ? upsert(rows, { _id: key, ...expiredFilter(now) }, setValue(value, expiresAt))
           : update(rows, { _id: key, n: version, ...aliveFilter(now) }, setValue(value, expiresAt)),
       ),
-    delete: (key) =>
-      withRows(async (rows) => {
-        await rows.deleteOne({ _id: key })
-      }),
-    writeAll: (writes) =>
-      withRows(async (rows) => {
-        if (writes.length === 0) return
-        const operations = writes.map(({ key, value, expiresAt }) =>
-          value === undefined
-            ? { deleteOne: { filter: { _id: key } } }
-            : { updateOne: { filter: { _id: key }, update: setValue(value, expiresAt), upsert: true } },
-        )
-        await rows.bulkWrite(operations, { ordered: false })
-      }),
+    delete: (key) => writeTogether({ key, ...DELETED }),
+    writeAll: (writes) => withRows((rows) => writeRows(rows, writes)),
     increment: (key, by, expiresAt, now) => withRows((rows) => increment(rows, key, by, expiresAt, now)),
     claim: (key, owner, until, now) =>
       withRows(async (rows) => {
@@ -143,6 +144,31 @@ function logRowsOf(db: Db): Collection<LogRow> {
   return db.collection<LogRow>(LOG_COLLECTION)
 }
 
+/** Stores entries, each of another key; without a value it is deleted. */
+async function writeRows(rows: Collection<Row>, writes: readonly EntryWrite[]): Promise<void> {
+  if (writes.length === 0) return
+  const operations = writes.map(({ key, value, expiresAt }) =>
+    value === undefined
+      ? { deleteOne: { filter: { _id: key } } }
+      : { updateOne: { filter: { _id: key }, update: setValue(value, expiresAt), upsert: true } },
+  )
+  await rows.bulkWrite(operations, { ordered: false })
+}
+
+/** The rows of keys, in their order; null for those that are not there. */
+async function rowsWith(rows: Collection<Row>, keys: readonly string[]): Promise<readonly (Row | null)[]> {
+  const found = await rows.find({ _id: { $in: [...new Set(keys)] } }).toArray()
+  const byKey = new Map(found.map((row) => [row._id, row]))
+  return keys.map((key) => byKey.get(key) ?? null)
+}
+
+/** The rows under each prefix, by key. */
+async function rowsUnder(rows: Collection<Row>, prefixes: readonly string[]): Promise<readonly (readonly Row[])[]> {
+  const ranges = [...new Set(prefixes)].map((prefix) => ({ _id: { $gte: prefix, $lt: `${prefix}${LAST}` } }))
+  const found = await rows.find({ $or: ranges }).sort({ _id: 1 }).toArray()
+  return prefixes.map((prefix) => found.filter(({ _id }) => _id.startsWith(prefix)))
+}
+
 /** Adds to a live number, or starts over an expired one. When another increment starts first, it adds to that one. */
 async function increment(
   rows: Collection<Row>,
@@ -177,6 +203,8 @@ async function upsert(rows: Collection<Row>, filter: Filter<Row>, change: Update
 function setValue(value: unknown, expiresAt: number | null): UpdateFilter<Row> {
   return { $set: { v: encode(value), e: expiresAt }, $inc: { n: 1 } }
 }
+
+const isAlive = ({ e }: Pick<Row, 'e'>, now: number) => e === null || e > now
 
 function aliveFilter(now: number) {
   return { e: { $not: { $lte: now } } }

@@ -221,8 +221,12 @@ async function sum(
 }
 
 async function writeAll(db: Db, writes: readonly DocumentWrite[]): Promise<void> {
-  const batches = Map.groupBy(writes, ({ collection }) => collection)
-  for (const [collection, batch] of batches) await writeDocuments(rowsOf(db, collection), batch)
+  const first = writes.filter(({ isFirst }) => isFirst)
+  const others = writes.filter(({ isFirst }) => !isFirst)
+  for (const part of [first, others]) {
+    const batches = Map.groupBy(part, ({ collection }) => collection)
+    for (const [collection, batch] of batches) await writeDocuments(rowsOf(db, collection), batch)
+  }
 }
 
 function storedOf({ _id, w, p, d }: Row): readonly StoredDocument[] {

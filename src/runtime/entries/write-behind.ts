@@ -1,14 +1,12 @@
 import { createNextFlight } from '../../kernel/async/single-flight.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Entries, Entry, OperationalStore } from '../../ports/operational-store.ts'
+import { DELETED, type Entries, type Entry, type OperationalStore } from '../../ports/operational-store.ts'
 
 /** What is to be stored of an entry; null deletes it. */
 export type Write = Pick<Entry, 'value' | 'expiresAt'> | null
 
 /** How long after a group of writes the next one is stored (ms), at the earliest, unless that is urgent. */
 const GROUP_EVERY_MS = 10
-
-const DELETED = { value: undefined, expiresAt: null }
 
 /** Writes that are stored behind those who wrote them. */
 export interface WriteBehind {
