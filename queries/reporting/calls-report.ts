@@ -93,6 +93,14 @@ function readGroup(dimensions: readonly ReportDimension[], { key, sums }: BookGr
   }
 }
 
+/** A dimension that makes the key and the label of each of its values once: with two dimensions a value has many groups. */
+function withKnownTexts(dimension: ReportDimension, values: readonly Scalar[]): ReportDimension {
+  const { keyOf, labelOf } = dimension
+  const texts = new Map(values.map((value) => [value, [keyOf(value), labelOf(value)] as const]))
+  const textOf = (value: Scalar, place: 0 | 1) => texts.get(value)?.[place] ?? null
+  return { ...dimension, keyOf: (value) => textOf(value, 0), labelOf: (value) => textOf(value, 1) }
+}
+
 /** Calls by one or two dimensions, as of an instant: sums over the rows of the books. */
 export const callsReport = defineQuery({
   name: 'calls-report',
@@ -122,7 +130,7 @@ export const callsReport = defineQuery({
     const dimensions: ReportDimension[] = []
     for (const [place, { withNames }] of open.entries()) {
       const values = [...new Set(found.map(({ key }) => key[place] ?? null))]
-      dimensions.push(await withNames(views, rows, values))
+      dimensions.push(withKnownTexts(await withNames(views, rows, values), values))
     }
     const groups = groupBy.length === 0 ? [] : found.map((group) => readGroup(dimensions, group))
     return {

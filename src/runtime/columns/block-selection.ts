@@ -10,13 +10,18 @@ export interface BlockSelection {
   isWhole: boolean
 }
 
+/** Columns that are added in one pass over a block: one after the other would read the cell of each row once for each. */
+export const ADDED_AT_ONCE = 4
+
 /** Memory that is used for block after block. */
 export interface Scratch {
   readonly selection: BlockSelection
   readonly numbers: Float64Array
   readonly codes: Int32Array
   readonly moreCodes: Int32Array
-  readonly cells: Float64Array
+  readonly cells: Int32Array
+  /** Numbers of the columns that are added at once. */
+  readonly addends: readonly Float64Array[]
 }
 
 export function createScratch(): Scratch {
@@ -25,7 +30,8 @@ export function createScratch(): Scratch {
     numbers: new Float64Array(BLOCK_ROWS),
     codes: new Int32Array(BLOCK_ROWS),
     moreCodes: new Int32Array(BLOCK_ROWS),
-    cells: new Float64Array(BLOCK_ROWS),
+    cells: new Int32Array(BLOCK_ROWS),
+    addends: Array.from({ length: ADDED_AT_ONCE }, () => new Float64Array(BLOCK_ROWS)),
   }
 }
 

@@ -16,6 +16,8 @@ export interface ColumnSource {
   readonly dead: Uint32Array | null
   /** The numbers of a block, by row; 0 for null. They may be written to `into`. */
   readonly numbers: (column: number, block: number, into: Float64Array) => Float64Array
+  /** The number that all rows have, where null counts as 0; null where they differ or it is not known. */
+  readonly constant?: (column: number) => number | null
   /** The least and the greatest number of a block, where null counts as 0; null where they are not known. */
   readonly bounds?: (column: number, block: number) => Bounds | null
   /** 1 for each null of a block; null when it has none. */

@@ -1,5 +1,5 @@
 import type { Scalar } from '../../ports/read-store.ts'
-import { type BlockSelection, createScratch, createSelector, type Scratch } from './block-selection.ts'
+import { ADDED_AT_ONCE, type BlockSelection, createScratch, createSelector, type Scratch } from './block-selection.ts'
 import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
 import type { ColumnTest, GroupColumn, Question } from './question.ts'
 
@@ -31,28 +31,34 @@ interface GrowingGroup {
 }
 
 /** Groups by their one or two values. */
-function createGroups(fields: number) {
+function createGroups() {
   const groups = new Map<Scalar, Map<Scalar, GrowingGroup>>()
-  const groupOf = (key: readonly Scalar[]): GrowingGroup => {
-    const [one = null, other = null] = key
-    const among = groups.get(one) ?? new Map<Scalar, GrowingGroup>()
-    if (among.size === 0) groups.set(one, among)
-    const known = among.get(other)
-    if (known) return known
-    const group = { key, count: 0, sums: Array.from({ length: fields }, () => 0), newest: null }
-    among.set(other, group)
-    return group
+  let last: Scalar | undefined
+  let among = new Map<Scalar, GrowingGroup>()
+  /** The groups with a first value. They come in the order of that value. */
+  const groupsOf = (one: Scalar): Map<Scalar, GrowingGroup> => {
+    if (one === last) return among
+    last = one
+    among = groups.get(one) ?? new Map<Scalar, GrowingGroup>()
+    groups.set(one, among)
+    return among
   }
   return {
     add(key: readonly Scalar[], count: number, sums: readonly number[], newest: number | null): void {
       if (count === 0) return
-      const group = groupOf(key)
+      const [one = null, other = null] = key
+      const own = groupsOf(one)
+      const group = own.get(other)
+      if (!group) {
+        own.set(other, { key, count, sums: [...sums], newest })
+        return
+      }
       group.count += count
       for (let index = 0; index < sums.length; index++)
         group.sums[index] = (group.sums[index] ?? 0) + (sums[index] ?? 0)
       if (newest !== null && (group.newest === null || newest > group.newest)) group.newest = newest
     },
-    all: (): readonly Group[] => [...groups.values()].flatMap((among) => [...among.values()]),
+    all: (): readonly Group[] => [...groups.values()].flatMap((own) => [...own.values()]),
   }
 }
 
@@ -60,10 +66,10 @@ function createGroups(fields: number) {
 export function createTotals(question: Question): Totals {
   const { groupBy, fields, newest } = question
   const scratch = createScratch()
-  const groups = createGroups(fields.length)
+  const groups = createGroups()
   return {
     add(source, tests) {
-      const cells = groupBy.length > 0 ? createCells(source, question) : null
+      const cells = groupBy.length > 0 ? createCells(source, question, scratch) : null
       const select = createSelector(source, tests, scratch)
       const sums = fields.map(() => 0)
       let count = 0
@@ -72,7 +78,7 @@ export function createTotals(question: Question): Totals {
         const selection = select(block)
         if (selection.count === 0) continue
         count += selection.count
-        if (cells) cells.add(block, selection, scratch)
+        if (cells) cells.add(block, selection)
         else {
           addTotals(source, fields, block, selection, scratch, sums)
           if (newest !== null) largest = largestOf(source.numbers(newest, block, scratch.numbers), selection, largest)
@@ -104,8 +110,11 @@ function addTotals(
   sums: number[],
 ): void {
   for (let index = 0; index < fields.length; index++) {
-    const values = source.numbers(fields[index] ?? 0, block, scratch.numbers)
-    sums[index] = (sums[index] ?? 0) + totalOf(values, selection)
+    const field = fields[index] ?? 0
+    const constant = source.constant?.(field) ?? null
+    const total =
+      constant === null ? totalOf(source.numbers(field, block, scratch.numbers), selection) : constant * selection.count
+    sums[index] = (sums[index] ?? 0) + total
   }
 }
 
@@ -134,31 +143,47 @@ function totalOf(values: Float64Array, { rows, count, isWhole }: BlockSelection)
   return a + b + c + d
 }
 
-/** A column to group by in a source: the values to group by, and the place among them of each code, in steps. */
+/** A column to group by in a source: the values to group by, and the place among them of each code. */
 function dimensionOf(source: ColumnSource, { column, as }: GroupColumn) {
   const dictionary = source.dictionary(column)
   if (as === null) return { column, values: dictionary, places: Int32Array.from(dictionary.keys()) }
   const values: Scalar[] = []
   const known = new Map<Scalar, number>()
-  const places = Int32Array.from(dictionary, (entry) => {
-    const value = as(entry)
+  const placeOf = (value: Scalar): number => {
     const place = known.get(value) ?? values.push(value) - 1
     known.set(value, place)
+    return place
+  }
+  let [last, place]: [Scalar | undefined, number] = [undefined, 0]
+  const places = Int32Array.from(dictionary, (entry) => {
+    const value = as(entry)
+    // Entries beside each other are often alike: quarters of one day.
+    if (value !== last) [last, place] = [value, placeOf(value)]
     return place
   })
   return { column, values, places }
 }
 
+/** What stands for a second dimension where there is none: all rows have its one value. */
+const NO_DIMENSION = { values: [null], places: Int32Array.of(0), codes: new Int32Array(BLOCK_ROWS) }
+
 /** Sums by the values of one or two dimensions of a source: each combination is a cell. */
-function createCells(source: ColumnSource, { groupBy, fields, newest }: Question) {
+function createCells(source: ColumnSource, { groupBy, fields, newest }: Question, scratch: Scratch) {
   const [one, other] = groupBy
   const first = dimensionOf(source, one ?? { column: 0, as: null })
   const second = other ? dimensionOf(source, other) : null
   const ones = first.values
-  const others = second?.values ?? null
-  const width = others?.length ?? 1
-  const steps = first.places.map((place) => place * width)
+  const { values: others, places: columns } = second ?? NO_DIMENSION
+  const width = others.length
   const isDense = ones.length * width <= MAX_CELLS
+  /** A number that all rows have follows from their count. */
+  const constants = fields.map((field) => source.constant?.(field) ?? null)
+  /** What is added to the sums of a cell, which lie beside each other. */
+  const added = [COUNT, ...fields.filter((_, index) => constants[index] === null)]
+  const stride = Math.ceil(added.length / ADDED_AT_ONCE) * ADDED_AT_ONCE
+  /** Where the sums of each code of the first dimension begin; beyond dense cells it may be more than 32 bits hold. */
+  const begins = first.places.map((place) => place * width * stride)
+  const steps = columns.map((place) => place * stride)
   /** Places of the cells that occur, where there may be too many others. */
   const places = new Map<number, number>()
   const met: number[] = []
@@ -168,91 +193,116 @@ function createCells(source: ColumnSource, { groupBy, fields, newest }: Question
     places.set(cell, met.length)
     return met.push(cell) - 1
   }
-  let counts = new Float64Array(isDense ? ones.length * width : BLOCK_ROWS)
-  const sums = fields.map(() => new Float64Array(counts.length))
-  let largest = newest === null ? null : new Float64Array(counts.length)
+  let size = isDense ? ones.length * width : BLOCK_ROWS
+  let sums = new Float64Array(size * stride)
+  let largest = newest === null ? null : new Float64Array(size)
 
   function grow(): void {
-    const size = 2 * counts.length
-    const larger = (old: Float64Array<ArrayBuffer>) => {
-      const fresh = new Float64Array(size)
+    size *= 2
+    const larger = (old: Float64Array<ArrayBuffer>, length: number) => {
+      const fresh = new Float64Array(length)
       fresh.set(old)
       return fresh
     }
-    counts = larger(counts)
-    for (const [index, old] of sums.entries()) sums[index] = larger(old)
-    if (largest) largest = larger(largest)
+    sums = larger(sums, size * stride)
+    if (largest) largest = larger(largest, size)
   }
 
-  /** Writes the place of each selected row. */
-  function placesOf(block: number, { rows, count, isWhole }: BlockSelection, scratch: Scratch): Float64Array {
+  /** Writes where the sums of each selected row begin. */
+  function placesOf(block: number, selection: BlockSelection): Int32Array {
     const { cells } = scratch
-    const codes = source.codes(first.column, block, scratch.codes)
-    if (second) {
-      const more = source.codes(second.column, block, scratch.moreCodes)
-      for (let i = 0; i < count; i++) {
-        const row = isWhole ? i : (rows[i] ?? 0)
-        cells[i] = (steps[codes[row] ?? 0] ?? 0) + (second.places[more[row] ?? 0] ?? 0)
-      }
-    } else for (let i = 0; i < count; i++) cells[i] = steps[codes[isWhole ? i : (rows[i] ?? 0)] ?? 0] ?? 0
-    if (isDense) return cells
-    for (let i = 0; i < count; i++) cells[i] = placeOf(cells[i] ?? 0)
-    while (met.length > counts.length) grow()
+    const codesOf = (column: number, into: Int32Array) => selected(source.codes(column, block, into), into, selection)
+    const codes = codesOf(first.column, scratch.codes)
+    const more = second ? codesOf(second.column, scratch.moreCodes) : NO_DIMENSION.codes
+    const { count } = selection
+    if (isDense) {
+      addPlaces(begins, codes, steps, more, cells, count)
+      return cells
+    }
+    for (let i = 0; i < count; i++)
+      cells[i] = placeOf((first.places[codes[i] ?? 0] ?? 0) * width + (columns[more[i] ?? 0] ?? 0)) * stride
+    while (met.length > size) grow()
     return cells
   }
 
   return {
-    add(block: number, selection: BlockSelection, scratch: Scratch): void {
-      const cells = placesOf(block, selection, scratch)
-      const { rows, count, isWhole } = selection
-      for (let i = 0; i < count; i++) {
-        const cell = cells[i] ?? 0
-        counts[cell] = (counts[cell] ?? 0) + 1
-      }
-      for (let index = 0; index < fields.length; index++) {
-        const values = source.numbers(fields[index] ?? 0, block, scratch.numbers)
-        const into = sums[index] ?? counts
-        if (isWhole) addAll(cells, values, into, count)
-        else addAmong(cells, values, rows, into, count)
+    add(block: number, selection: BlockSelection): void {
+      const cells = placesOf(block, selection)
+      const { count } = selection
+      const numbersOf = (column: number, into: Float64Array) =>
+        selected(source.numbers(column, block, into), into, selection)
+      for (let from = 0; from < added.length; from += ADDED_AT_ONCE) {
+        const addends = scratch.addends.map((into, place) => {
+          const column = added[from + place]
+          if (column === COUNT) return ONES
+          return column === undefined ? ZEROS : numbersOf(column, into)
+        })
+        addFour(cells, addends, sums, from, count)
       }
       if (newest === null || !largest) return
-      const values = source.numbers(newest, block, scratch.numbers)
+      const values = numbersOf(newest, scratch.numbers)
       for (let i = 0; i < count; i++) {
-        const [cell, value] = [cells[i] ?? 0, values[isWhole ? i : (rows[i] ?? 0)] ?? 0]
+        const cell = (cells[i] ?? 0) / stride
+        const value = values[i] ?? 0
         if (value > (largest[cell] ?? 0)) largest[cell] = value
       }
     },
     each(visit: (key: readonly Scalar[], count: number, sums: readonly number[], newest: number | null) => void): void {
-      const cells = isDense ? counts.length : met.length
+      const cells = isDense ? size : met.length
       for (let place = 0; place < cells; place++) {
-        const count = counts[place] ?? 0
+        let at = place * stride
+        const count = sums[at] ?? 0
         if (count === 0) continue
         const cell = isDense ? place : (met[place] ?? 0)
         const one = ones[Math.floor(cell / width)] ?? null
-        const key = others ? [one, others[cell % width] ?? null] : [one]
-        const own = sums.map((into) => into[place] ?? 0)
+        const key = second ? [one, others[cell % width] ?? null] : [one]
+        const own = constants.map((constant) => (constant === null ? (sums[++at] ?? 0) : constant * count))
         visit(key, count, own, largest ? (largest[place] ?? 0) : null)
       }
     },
   }
 }
 
-function addAll(cells: Float64Array, values: Float64Array, into: Float64Array, count: number): void {
-  for (let i = 0; i < count; i++) {
-    const cell = cells[i] ?? 0
-    into[cell] = (into[cell] ?? 0) + (values[i] ?? 0)
-  }
+/** Stands for the column that has 1 in each row. */
+const COUNT = -1
+const ONES = new Float64Array(BLOCK_ROWS).fill(1)
+const ZEROS = new Float64Array(BLOCK_ROWS)
+
+/** The values of the selected rows, one after the other. Rows ascend, so `into` may be `values`: none is overwritten before it is read. */
+function selected<Values extends Float64Array | Int32Array>(
+  values: Values,
+  into: Values,
+  { rows, count, isWhole }: BlockSelection,
+): Values {
+  if (isWhole) return values
+  for (let i = 0; i < count; i++) into[i] = values[rows[i] ?? 0] ?? 0
+  return into
 }
 
-function addAmong(
-  cells: Float64Array,
-  values: Float64Array,
-  rows: Uint32Array,
+function addPlaces(
+  begins: Int32Array,
+  codes: Int32Array,
+  steps: Int32Array,
+  more: Int32Array,
+  into: Int32Array,
+  count: number,
+): void {
+  for (let i = 0; i < count; i++) into[i] = (begins[codes[i] ?? 0] ?? 0) + (steps[more[i] ?? 0] ?? 0)
+}
+
+/** Adds the numbers of four columns to four sums that lie beside each other. */
+function addFour(
+  places: Int32Array,
+  [a = ZEROS, b = ZEROS, c = ZEROS, d = ZEROS]: readonly Float64Array[],
   into: Float64Array,
+  from: number,
   count: number,
 ): void {
   for (let i = 0; i < count; i++) {
-    const cell = cells[i] ?? 0
-    into[cell] = (into[cell] ?? 0) + (values[rows[i] ?? 0] ?? 0)
+    const at = (places[i] ?? 0) + from
+    into[at] = (into[at] ?? 0) + (a[i] ?? 0)
+    into[at + 1] = (into[at + 1] ?? 0) + (b[i] ?? 0)
+    into[at + 2] = (into[at + 2] ?? 0) + (c[i] ?? 0)
+    into[at + 3] = (into[at + 3] ?? 0) + (d[i] ?? 0)
   }
 }

@@ -1,47 +1,55 @@
-import { z } from 'zod'
+import type { Scalar } from '../../ports/read-store.ts'
 import { checksumOf } from '../write/snapshots/checksum.ts'
 
 /** Raised when files change in a way that the layout's text does not tell. */
 export const FORMAT = 1
 
 /** Where a part of a segment stands, counted from the end of the header. */
-const section = z.object({ at: z.int().min(0), bytes: z.int().min(0), checksum: z.int() })
-export type Section = Readonly<z.infer<typeof section>>
+export interface Section {
+  readonly at: number
+  readonly bytes: number
+  readonly checksum: number
+}
 
-const codeTypes = z.enum(['u8', 'u16', 'u32'])
-const numbers = z.object({
-  kind: z.literal('number'),
+type CodeType = 'u8' | 'u16' | 'u32'
+
+export interface NumberHeader {
+  readonly kind: 'number'
   /** Integers are stored as their distance from `base`. */
-  type: z.enum(['u8', 'u16', 'u32', 'f64']),
-  base: z.number(),
+  readonly type: CodeType | 'f64'
+  readonly base: number
   /** Of all rows, where null counts as 0. */
-  min: z.number(),
-  max: z.number(),
-  sum: z.number(),
-  values: section,
+  readonly min: number
+  readonly max: number
+  readonly sum: number
+  readonly values: Section
   /** One byte for each row, 1 for null; null when there are none. */
-  nulls: section.nullable(),
-})
-const codes = z.object({
-  kind: z.literal('code'),
-  type: codeTypes,
-  values: section,
-  dictionary: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])),
-})
+  readonly nulls: Section | null
+}
+
+export interface CodeHeader {
+  readonly kind: 'code'
+  readonly type: CodeType
+  readonly values: Section
+  readonly dictionary: readonly Scalar[]
+}
 
 /** The header of a segment: rows in the order of their keys. */
-const header = z.object({
-  month: z.int(),
-  rows: z.int().min(1),
-  keys: numbers,
-  columns: z.array(z.discriminatedUnion('kind', [numbers, codes])),
+export interface SegmentHeader {
+  readonly month: number
+  readonly rows: number
+  readonly keys: NumberHeader
+  readonly columns: readonly (NumberHeader | CodeHeader)[]
   /** Name of the segment with what its rows come to; left out where there is none. */
-  net: z.string().optional(),
-})
+  readonly net?: string | undefined
+}
 
-export type NumberHeader = Readonly<z.infer<typeof numbers>>
-export type CodeHeader = Readonly<z.infer<typeof codes>>
-export type SegmentHeader = Readonly<z.infer<typeof header>>
+/** The number that all rows have in a column, where null counts as 0; null where they differ. */
+export function constantOf({ columns }: SegmentHeader, index: number): number | null {
+  const column = columns[index]
+  // A product may be -0, until the header has been written and read.
+  return column?.kind === 'number' && column.min === column.max ? column.min + 0 : null
+}
 
 /** `RLCS`, format, bytes of the header, its checksum: 4 bytes each. */
 const PREFIX_BYTES = 16
@@ -73,6 +81,6 @@ export function decodeHeader(
   if (bytes.length < end) return end
   const text = bytes.subarray(PREFIX_BYTES, end)
   if (checksumOf(text) !== prefix.getUint32(12, true)) return null
-  const parsed = header.safeParse(JSON.parse(Buffer.from(text).toString()))
-  return parsed.success ? { header: parsed.data, bytes: end } : null
+  // Format and checksum say that `encodeHeader` wrote it; a schema of all its values would take longer than all else.
+  return { header: JSON.parse(Buffer.from(text).toString()), bytes: end }
 }

@@ -5,6 +5,7 @@ import { BLOCK_ROWS, type Bounds, type ColumnSource } from './column-source.ts'
 import type { Layout } from './column-spec.ts'
 import {
   type CodeHeader,
+  constantOf,
   decodeHeader,
   HEADER_GUESS,
   type NumberHeader,
@@ -68,6 +69,13 @@ function viewAs(type: NumberHeader['type'], bytes: Uint8Array): Packed {
   return new Float64Array(buffer, byteOffset, byteLength / 8)
 }
 
+type ColumnHeader = NumberHeader | CodeHeader
+
+/** The sections of a column: its values, and its nulls where it has some. */
+function sectionsOf(header: ColumnHeader): readonly Section[] {
+  return header.kind === 'number' && header.nulls ? [header.values, header.nulls] : [header.values]
+}
+
 /** A column's values, and its nulls. `section` holds the values in memory. */
 interface LoadedColumn {
   readonly section: Uint8Array
@@ -79,20 +87,38 @@ interface LoadedColumn {
 export function createSegmentReader(files: Files, memory: SectionMemory) {
   const nameOf = ({ path }: Segment, { at }: Section) => `${path}#${at}`
 
-  async function read(segment: Segment, section: Section): Promise<Uint8Array> {
-    const name = nameOf(segment, section)
-    const known = memory.section(name)
-    if (known) return known
-    const bytes = await files.read(segment.path, segment.from + section.at, section.bytes)
-    if (bytes?.length !== section.bytes || checksumOf(bytes) !== section.checksum) throw new DamagedSegment(segment)
-    memory.holdSection(name, bytes)
-    return bytes
+  /** The sections of a segment, by where they are: what is not in memory is read in one opening of its file. */
+  async function read(segment: Segment, sections: readonly Section[]): Promise<ReadonlyMap<number, Uint8Array>> {
+    const found = new Map<number, Uint8Array>()
+    const missing: Section[] = []
+    for (const section of sections) {
+      const known = memory.section(nameOf(segment, section))
+      if (known) found.set(section.at, known)
+      else missing.push(section)
+    }
+    if (missing.length === 0) return found
+    const parts = missing.map(({ at, bytes }) => ({ at: segment.from + at, bytes }))
+    const read = await files.readParts(segment.path, parts)
+    for (const [place, section] of missing.entries()) {
+      const bytes = read?.[place]
+      if (bytes?.length !== section.bytes || checksumOf(bytes) !== section.checksum) throw new DamagedSegment(segment)
+      memory.holdSection(nameOf(segment, section), bytes)
+      found.set(section.at, bytes)
+    }
+    return found
   }
 
-  async function column(segment: Segment, header: NumberHeader | CodeHeader): Promise<LoadedColumn> {
-    const nulls = header.kind === 'number' ? header.nulls : null
-    const [values, flags] = await Promise.all([read(segment, header.values), nulls && read(segment, nulls)])
-    return { section: values, values: viewAs(header.type, values), nulls: flags }
+  /** Loads columns of a segment, given by their headers; returns what gives each of them. */
+  async function load(
+    segment: Segment,
+    headers: readonly ColumnHeader[],
+  ): Promise<(header: ColumnHeader) => LoadedColumn> {
+    const sections = await read(segment, headers.flatMap(sectionsOf))
+    return (header) => {
+      const [section, nulls = null] = sectionsOf(header).map(({ at }) => sections.get(at))
+      if (!section) throw new DamagedSegment(segment)
+      return { section, values: viewAs(header.type, section), nulls }
+    }
   }
 
   return {
@@ -104,19 +130,22 @@ export function createSegmentReader(files: Files, memory: SectionMemory) {
       }),
     /** Loads columns of a segment. @throws DamagedSegment, FilesUnavailable */
     async load(segment: Segment, columns: readonly number[], dead: Uint32Array | null): Promise<ColumnSource> {
-      const loaded = await Promise.all(
-        columns.map(async (index): Promise<readonly [number, LoadedColumn]> => {
-          const header = segment.header.columns[index]
-          if (!header) throw new DamagedSegment(segment)
-          return [index, await column(segment, header)]
-        }),
+      const headers = columns.map((index) => {
+        const header = segment.header.columns[index]
+        if (!header) throw new DamagedSegment(segment)
+        return [index, header] as const
+      })
+      const columnOf = await load(
+        segment,
+        headers.map(([, header]) => header),
       )
-      return segmentSource(segment.header, new Map(loaded), dead)
+      return segmentSource(segment.header, new Map(headers.map(([index, header]) => [index, columnOf(header)])), dead)
     },
     /** The keys of a segment, ascending: `values` + `base`. @throws DamagedSegment, FilesUnavailable */
     async keys(segment: Segment): Promise<{ readonly values: Packed; readonly base: number }> {
       const { keys } = segment.header
-      return { values: (await column(segment, keys)).values, base: keys.base }
+      const columnOf = await load(segment, [keys])
+      return { values: columnOf(keys).values, base: keys.base }
     },
   }
 }
@@ -147,10 +176,11 @@ function blockBounds({ section, values }: LoadedColumn): Float64Array {
 }
 
 function segmentSource(
-  { rows, columns }: SegmentHeader,
+  header: SegmentHeader,
   loaded: ReadonlyMap<number, LoadedColumn>,
   dead: Uint32Array | null,
 ): ColumnSource {
+  const { rows, columns } = header
   const blockOf = (values: Packed, block: number) =>
     values.subarray(block * BLOCK_ROWS, Math.min(rows, (block + 1) * BLOCK_ROWS))
   const valuesOf = (index: number): Packed => {
@@ -162,19 +192,20 @@ function segmentSource(
     rows,
     dead,
     numbers(index, block, into) {
-      const header = columns[index]
+      const column = columns[index]
       const packed = blockOf(valuesOf(index), block)
       into.set(packed)
-      const base = header?.kind === 'number' ? header.base : 0
+      const base = column?.kind === 'number' ? column.base : 0
       if (base !== 0) for (let row = 0; row < packed.length; row++) into[row] = (into[row] ?? 0) + base
       return into
     },
+    constant: (index) => constantOf(header, index),
     bounds(index, block): Bounds | null {
-      const [header, column] = [columns[index], loaded.get(index)]
-      if (header?.kind !== 'number' || !column) return null
-      const found = blockBounds(column)
+      const [column, values] = [columns[index], loaded.get(index)]
+      if (column?.kind !== 'number' || !values) return null
+      const found = blockBounds(values)
       const [min = 0, max = 0] = [found[2 * block], found[2 * block + 1]]
-      return { min: min + header.base, max: max + header.base }
+      return { min: min + column.base, max: max + column.base }
     },
     nulls(index, block) {
       const nulls = loaded.get(index)?.nulls
@@ -185,8 +216,8 @@ function segmentSource(
       return into
     },
     dictionary(index) {
-      const header = columns[index]
-      return header?.kind === 'code' ? header.dictionary : []
+      const column = columns[index]
+      return column?.kind === 'code' ? column.dictionary : []
     },
   }
 }

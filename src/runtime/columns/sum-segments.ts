@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import { createTotals, type Group, type Totals } from './column-sum.ts'
 import { type ColumnTest, includesAll, openTests, type Question } from './question.ts'
 import type { Segment, SegmentReader } from './segment.ts'
+import { constantOf } from './segment-header.ts'
 import { recentSources, type WorkspaceColumns } from './workspace-columns.ts'
 
 /** What the header of a segment says of a question that all of its rows pass. */
@@ -15,11 +16,16 @@ function addHeader(totals: Totals, { header }: Segment, { fields, newest }: Ques
   totals.addWhole(header.rows, sums, newest === null ? null : (columnOf(newest)?.max ?? null))
 }
 
-const columnsOf = ({ groupBy, fields, newest }: Question, tests: readonly ColumnTest[]) => [
+/** The columns of a segment that a question needs: what all rows have is known without. */
+const columnsOf = (
+  { header }: Segment,
+  { groupBy, fields, newest }: Question,
+  tests: readonly ColumnTest[],
+): readonly number[] => [
   ...new Set([
     ...tests.map(({ column }) => column),
     ...groupBy.map(({ column }) => column),
-    ...fields,
+    ...fields.filter((field) => constantOf(header, field) === null),
     ...(newest === null ? [] : [newest]),
   ]),
 ]
@@ -50,7 +56,7 @@ export async function sumWorkspace(
       addHeader(totals, segment, question)
       continue
     }
-    const columns = columnsOf(question, tests)
+    const columns = columnsOf(segment, question, tests)
     const add = async () => totals.add(await reader.load(segment, columns, replaced), tests)
     if (reader.holds(segment, columns)) await add()
     else await gate(add)
