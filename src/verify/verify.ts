@@ -203,7 +203,8 @@ async function checkColumns({ columns, add, proceed }: Check): Promise<void> {
   let folders = 0
   for await (const sentences of checkColumnFiles(columns)) {
     folders += 1
-    proceed('columns', folders, 0)
+    // How many there are is not known before they have been read.
+    proceed('columns', folders, folders)
     for (const sentence of sentences) add({ check: 'columns', sentence })
   }
 }

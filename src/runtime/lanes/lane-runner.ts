@@ -1,6 +1,7 @@
 import { errorMessage } from '../../kernel/async/errors.ts'
 import type { WakeSignal } from '../../kernel/async/wake-signal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { START } from '../../ports/event-log.ts'
 import { hullOf } from '../ownership/lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { type RunLoop, startRunLoop } from '../run-loop.ts'
@@ -10,12 +11,16 @@ import type { LaneWork, RunningLane } from './running-lane.ts'
 
 /** When a step of a lane that failed is tried again (ms). */
 const RETRY_MS = 400
-/** Limits of the rest between two pages of the live tail (ms). */
-const REST_MS = { min: 40, max: 250 } as const
+/** Limits of the pause between two pages of the live tail (ms). */
+const PAUSE_MS = { min: 40, max: 500 } as const
+/** Length of the pause as a multiple of the time of the page. */
+const PAUSE_FACTOR = 2
+/** How long lanes skip pauses for an awaited event (ms): the request to hurry may arrive before the event does. */
+const AWAITED_MS = 250
 
-/** Rest (ms) after a page that took so long (ms): as long again, so that under load one commit takes what several would. Pure. */
-export function restAfter(tookMs: number): number {
-  return Math.min(REST_MS.max, Math.max(REST_MS.min, tookMs))
+/** Pause (ms) after a page that took `tookMs`: twice as long, so that under load one commit takes what several would. Pure. */
+export function pauseAfter(tookMs: number): number {
+  return Math.min(PAUSE_MS.max, Math.max(PAUSE_MS.min, PAUSE_FACTOR * tookMs))
 }
 
 export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
@@ -29,8 +34,8 @@ export interface LaneRunnerOptions<L extends RunningLane> extends PageSizes {
 
 /** A loop over lanes. */
 export interface LaneLoop extends RunLoop {
-  /** Ends the present rest: somebody waits for an event that has been appended. */
-  readonly hurry: () => void
+  /** Ends the current pause and skips further ones until the position, which a request awaits, has been read. */
+  readonly hurry: (position: number) => void
 }
 
 /** Runs a step of a lane, which is busy meanwhile. An error is shown, and the lane is tried again a little later. */
@@ -96,7 +101,7 @@ function createSteward<L extends RunningLane>({ work, ownership, clock }: LaneRu
 
 /**
  * Runs the lanes of projections or reactions over the log until the signal: contends for them, reads for those that it
- * owns, and gives them back. No lane waits long for another one. Lanes that have caught up rest before the next page.
+ * owns, and gives them back. No lane waits long for another one. Lanes that have caught up pause before the next page.
  */
 export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): LaneLoop {
   const { work, ownership, logReader, wake, clock, signal } = options
@@ -106,17 +111,20 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   ownership.onChange(wake.notify)
   const isReady = ({ state, busy, notBefore }: L) => state === 'running' && busy === null && notBefore <= clock.now()
   const ready = () => work.lanes().filter(isReady)
-  let restUntil = Number.NEGATIVE_INFINITY
-  let isAwaited = false
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  let awaited = { position: START, until: Number.NEGATIVE_INFINITY }
+  const isLive = (lane: L) => !work.isBackground?.(lane)
+  const isAwaited = (lanes: readonly L[]) =>
+    clock.now() < awaited.until && lanes.some((lane) => isLive(lane) && lane.read < awaited.position)
 
-  /** Reads for the lanes, unless they rest. Resolves to whether any was behind. */
-  async function readOrRest(): Promise<boolean> {
-    if (clock.now() < restUntil) return false
-    isAwaited = false
+  /** Reads for the lanes, unless they pause. Resolves to whether any was behind. */
+  async function readOrPause(): Promise<boolean> {
+    if (clock.now() < pausedUntil) return false
     const begun = clock.now()
     const isMoving = await read(ready().filter(work.hasRoom))
-    if (isMoving && !isAwaited && ready().every((lane) => logReader.isCaughtUp(lane.read)))
-      restUntil = clock.now() + restAfter(clock.now() - begun)
+    const lanes = ready()
+    if (isMoving && !isAwaited(lanes) && lanes.every((lane) => logReader.isCaughtUp(lane.read)))
+      pausedUntil = clock.now() + pauseAfter(clock.now() - begun)
     return isMoving
   }
 
@@ -135,15 +143,15 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
     await doneOrSlow(clock, work.lanes().map(attend))
     const running = work.lanes().filter(({ state }) => state === 'running')
     if (running.length > 0) logReader.restrictTo(hullOf(running))
-    const isMoving = await readOrRest()
+    const isMoving = await readOrPause()
     const dues = ready().map((lane) => work.dispatch(lane, clock.now()))
     await commitDue()
     if (isMoving || refreshAt === 0) return null
     const retries = work
       .lanes()
       .flatMap((lane) => (isOver(lane) || lane.notBefore <= clock.now() ? [] : lane.notBefore))
-    const rests = restUntil > clock.now() ? [restUntil] : []
-    const instants = [refreshAt, ...dues, ...ready().map(work.commitDueAt), ...retries, ...rests]
+    const pauses = pausedUntil > clock.now() ? [pausedUntil] : []
+    const instants = [refreshAt, ...dues, ...ready().map(work.commitDueAt), ...retries, ...pauses]
     return Math.min(...instants.filter((instant) => instant !== null))
   }
 
@@ -161,9 +169,9 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   })
   return {
     ...loop,
-    hurry() {
-      isAwaited = true
-      restUntil = Number.NEGATIVE_INFINITY
+    hurry(position) {
+      awaited = { position: Math.max(position, awaited.position), until: clock.now() + AWAITED_MS }
+      pausedUntil = Number.NEGATIVE_INFINITY
       wake.notify()
     },
   }

@@ -10,13 +10,16 @@ const SHORTEST_PAGE = 16
 /** Events of a page that are measured for its size. */
 const SAMPLES = 8
 /**
- * Maximum events of a page of background lanes while events arrive for others, and for how long after one they do (ms). Where
- * log and store are files, nothing else happens in this thread meanwhile: a page takes some 3 ms. After each, a lane that may
- * rest does so for as long as the page took, times `REST`.
+ * Bounds of the events in a page of background lanes while live events arrive, and the target duration of that page (ms). Live
+ * lanes wait for it: in this thread where log and store are files, else at the store. After each page a lane that may pause does
+ * so for the duration of the page times `PAUSE_FACTOR`.
  */
-export const BACKGROUND_PAGE = 64
+export const BACKGROUND_PAGE = { least: 8, most: 64, ms: 8 } as const
+const PAUSE_FACTOR = 2
+/** Least speed of a background lane as a multiple of the arrival rate; at 1 it would never catch up. */
+const GAIN = 2
+/** How long after a live event the lanes count as under load (ms). */
 const ARRIVING_MS = 2_000
-const REST = 1
 
 /** How long lanes wait for a slow one (ms): those that keep up share their pages, a slow one is left behind. */
 const SLOW_MS = 1_000
@@ -43,6 +46,41 @@ function createPageLimit({ pageSize = 5_000, pageCharacters = 16_000_000 }: Page
       const characters = sample.reduce((sum, { data, meta }) => sum + JSON.stringify([data, meta]).length, 0)
       const average = characters / sample.length
       limit = Math.max(SHORTEST_PAGE, Math.min(pageSize, Math.floor(pageCharacters / average)))
+    },
+  }
+}
+
+/**
+ * Adapts the page size of background lanes: as many events as fit the target duration at the speed of the last page, and at
+ * least `GAIN` times as many as have arrived since.
+ */
+function createBackgroundLimit(clock: Clock) {
+  const { least, most, ms } = BACKGROUND_PAGE
+  let limit: number = most
+  /** Live events since the last background page, and the instants of the last event and of that page. */
+  let arrived = 0
+  let arrivedAt = Number.NEGATIVE_INFINITY
+  let pageAt = Number.NEGATIVE_INFINITY
+  const isRecent = (instant: number) => clock.now() - instant < ARRIVING_MS
+  const isArriving = () => isRecent(arrivedAt)
+  return {
+    isArriving,
+    /** Counts live events. */
+    count(events: number): void {
+      arrived = isRecent(pageAt) ? arrived + events : 0
+      if (events > 0) arrivedAt = clock.now()
+    },
+    /** Maximum events of the next page. */
+    next(): number {
+      const bound = isArriving() ? Math.max(limit, GAIN * arrived) : Number.POSITIVE_INFINITY
+      arrived = 0
+      pageAt = clock.now()
+      return bound
+    },
+    /** Adapts to the duration of a page (ms). */
+    measure({ events }: LogPage, tookMs: number): void {
+      if (events.length < least) return
+      limit = Math.min(most, Math.max(least, Math.floor((events.length * ms) / Math.max(1, tookMs))))
     },
   }
 }
@@ -76,24 +114,25 @@ export function createLaneReader<L extends RunningLane>(options: {
 }): (lanes: readonly L[]) => Promise<boolean> {
   const { work, logReader, clock, signal, run } = options
   const limit = createPageLimit(options.sizes)
-  let arrivedAt = Number.NEGATIVE_INFINITY
+  const backgroundLimit = createBackgroundLimit(clock)
   const isBackground = (lane: L) => work.isBackground?.(lane) ?? false
 
-  /** Takes a page, and rests where events arrive for others. */
+  /** Takes a page, then pauses while live events arrive, unless the lane has reached the end of the log. */
   async function takeAside(lane: L, page: LogPage, begun: number): Promise<void> {
     await work.take(lane, page)
     const now = clock.now()
-    if (work.mayRest?.(lane) && now - arrivedAt < ARRIVING_MS)
-      lane.notBefore = Math.max(lane.notBefore, now + REST * (now - begun))
+    if (work.mayPause?.(lane) && backgroundLimit.isArriving() && !page.end)
+      lane.notBefore = Math.max(lane.notBefore, now + PAUSE_FACTOR * (now - begun))
   }
 
   /** Starts the steps of the lanes with a page whose reading begun at an instant. Resolves when those that others wait for are done. */
   async function takeAll(members: readonly L[], page: LogPage, begun: number): Promise<void> {
     const background = members.filter(isBackground)
     const live = members.filter((lane) => !background.includes(lane))
-    if (live.length > 0 && page.events.length > 0) arrivedAt = clock.now()
+    if (live.length > 0) backgroundLimit.count(page.events.length)
     const steps = live.map((lane) => run(lane, () => work.take(lane, page)))
-    for (const lane of background) void run(lane, () => takeAside(lane, page, begun))
+    const aside = background.map((lane) => run(lane, () => takeAside(lane, page, begun)))
+    if (aside.length > 0) void Promise.all(aside).then(() => backgroundLimit.measure(page, clock.now() - begun))
     await doneOrSlow(clock, steps)
   }
 
@@ -105,7 +144,7 @@ export function createLaneReader<L extends RunningLane>(options: {
       const isLagging = after !== left.at(-1)?.read
       const maxEvents = isSpread ? CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading'] : limit.current()
       const isAside = left.every((lane) => lane.read !== after || isBackground(lane))
-      const bound = isAside && clock.now() - arrivedAt < ARRIVING_MS ? BACKGROUND_PAGE : maxEvents
+      const bound = isAside ? backgroundLimit.next() : maxEvents
       const begun = clock.now()
       const page = await logReader.page(after, Math.min(limit.current(), maxEvents, bound))
       const members = left.filter(({ read }) => read === after || read < page.position)

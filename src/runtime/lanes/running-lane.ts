@@ -47,8 +47,8 @@ export interface LaneWork<L extends RunningLane> {
   readonly begin: (lane: L) => Promise<Begun>
   /** Whether nobody waits for a lane: the others then need not wait for it either. None by default. */
   readonly isBackground?: (lane: L) => boolean
-  /** Whether a background lane may rest while events arrive for others. None by default. */
-  readonly mayRest?: (lane: L) => boolean
+  /** Whether a background lane may pause while live events arrive. None by default. */
+  readonly mayPause?: (lane: L) => boolean
   /** Whether a lane takes more events. */
   readonly hasRoom: (lane: L) => boolean
   /** Hands a page out to lanes that are behind it, before they take it. */

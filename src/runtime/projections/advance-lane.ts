@@ -3,7 +3,6 @@ import { errorMessage } from '../../kernel/async/errors.ts'
 import { isKnownVersion, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
-import type { Checkpoint } from '../../ports/read-store.ts'
 import { unknownVersionProblem } from '../lanes/running-lane.ts'
 import type { BuildPorts } from './build-ports.ts'
 import { type Batch, foldBatch, type ReducerFault } from './fold-batch.ts'
@@ -54,35 +53,20 @@ function handleStoreError({ clock }: BuildPorts, lane: ProjectionLane, error: un
   restart(lane)
 }
 
-/** Writes documents and moves the checkpoint under an epoch; false when it is another owner's by now. */
-async function write(
-  { store }: BuildPorts,
-  lane: ProjectionLane,
-  writes: Batch['writes'],
-  next: Omit<Checkpoint, 'epoch'>,
-  epoch: number,
-): Promise<boolean> {
-  const moved = await store.commit(writes, { name: lane.key, expected: lane.committed, next: { ...next, epoch } })
-  if (moved) lane.committed = next.position
-  else restart(lane)
-  return moved
-}
-
-/**
- * Commits a batch; false when another owner has moved the checkpoint. Emitted documents are written first, under the
- * old checkpoint: after a crash in between, the same documents are emitted again.
- */
+/** Writes the documents of a batch and moves the checkpoint; false when it is another owner's by now. */
 async function commit(
-  ports: BuildPorts,
+  { store, clock }: BuildPorts,
   lane: ProjectionLane,
-  { emitted, writes, position, at }: Pick<Batch, 'emitted' | 'writes' | 'position' | 'at'>,
+  { writes, position, at }: Pick<Batch, 'writes' | 'position' | 'at'>,
 ): Promise<boolean> {
-  const { epoch } = lane
-  const current = { position: lane.committed ?? START, at: lane.at }
-  if (emitted.length > 0 && !(await write(ports, lane, emitted, current, epoch))) return false
-  if (!(await write(ports, lane, writes, { position, at }, epoch))) return false
+  const { key: name, committed: expected, epoch } = lane
+  if (!(await store.commit(writes, { name, expected, next: { position, at, epoch } }))) {
+    restart(lane)
+    return false
+  }
+  lane.committed = position
   lane.seenBefore = lane.seen
-  lane.committedAt = ports.clock.now()
+  lane.committedAt = clock.now()
   return true
 }
 
@@ -126,7 +110,7 @@ async function advanceTo(
   const batch = lane.inbox.length > 0 ? await foldInbox(ports, lane, reach) : { ...reach, writes: [] }
   if (batch === null) return
   if (lane.inbox.length === 0 && lane.failures === 0) lane.problem = null
-  const touched = batch.writes.map(({ id }) => id)
+  const touched = batch.writes.filter(({ isFirst }) => !isFirst).map(({ id }) => id)
   lane.read = batch.position
   lane.at = batch.at
   lane.seen += seen
@@ -161,7 +145,7 @@ export async function flush(ports: BuildPorts, lane: ProjectionLane): Promise<bo
   const { read, committed } = lane
   if (read === (committed ?? START)) return true
   try {
-    return await commit(ports, lane, { emitted: [], writes: [], position: read, at: lane.at })
+    return await commit(ports, lane, { writes: [], position: read, at: lane.at })
   } catch (error) {
     handleStoreError(ports, lane, error)
     return false

@@ -89,7 +89,10 @@ function createPartitionPositions() {
 }
 
 /** Creates a tracker that knows no position yet. `onWait` is called when somebody begins to wait for a position. */
-export function createCheckpointTracker(clock: Clock, onWait: () => void = () => undefined): CheckpointTracker {
+export function createCheckpointTracker(
+  clock: Clock,
+  onWait: (position: number) => void = () => undefined,
+): CheckpointTracker {
   const known = new Map<string, ReturnType<typeof createPartitionPositions>>()
   // Waiters by the first projection that they still wait for.
   const waiting = new Map<string, Set<Waiter>>()
@@ -145,7 +148,7 @@ export function createCheckpointTracker(clock: Clock, onWait: () => void = () =>
       new Promise((resolve) => {
         const wait = { names, position, partition }
         if (behind(wait) === undefined) return resolve(isReached(wait))
-        onWait()
+        onWait(position)
         const before = names.map((name) => positionOf(name, partition))
         let cancel = () => {}
         const waiter: Waiter = {

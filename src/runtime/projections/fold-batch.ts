@@ -17,8 +17,7 @@ export interface ReducerFault {
 
 /** A batch folded in memory: the writes, the position that it reaches, and the fault that ended it. */
 export interface Batch {
-  /** Emitted documents. Written first: once the others are written, their events are not folded, nor emitted from, again. */
-  readonly emitted: readonly DocumentWrite[]
+  /** Emitted documents come first: once the others are written, their events are not folded, nor emitted from, again. */
   readonly writes: readonly DocumentWrite[]
   /** Position and recorded time that the batch reaches. */
   readonly position: number
@@ -95,15 +94,14 @@ export async function foldBatch(
   const writes: DocumentWrite[] = []
   const underived = deriveAll(lane, store, touches, docs, writes, now)
   if (underived) {
-    return { emitted: [], writes: [], docs, position: lane.read, at: lane.at, events: 0, fault: underived }
+    return { writes: [], docs, position: lane.read, at: lane.at, events: 0, fault: underived }
   }
   const fault = reduced ?? unreadable
-  if (!fault) return { emitted, writes, docs, ...reach, events: lane.inbox.length, fault }
+  if (!fault) return { writes: [...emitted, ...writes], docs, ...reach, events: lane.inbox.length, fault }
   const faultAt = lane.inbox.findIndex((event) => event.position >= fault.event.position)
   const before = lane.inbox.slice(0, faultAt).at(-1)
   return {
-    emitted,
-    writes,
+    writes: [...emitted, ...writes],
     docs,
     position: before?.position ?? lane.read,
     at: before?.meta.at ?? lane.at,
@@ -130,7 +128,14 @@ function reduceAll(
       if (emit && next) {
         for (const row of emit(next, event, id)) {
           const doc = withDerivedFields(projection, row.doc)
-          emitted.push({ collection, id: row.id, doc, position, expiresAt: expiryOf(projection, doc, now) })
+          emitted.push({
+            collection,
+            id: row.id,
+            doc,
+            position,
+            expiresAt: expiryOf(projection, doc, now),
+            isFirst: true,
+          })
         }
       }
       if (next !== folded.doc) {

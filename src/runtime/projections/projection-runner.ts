@@ -74,8 +74,8 @@ export interface ProjectionRunner {
   readonly status: () => readonly ProjectionStatus[]
   /** Rebuilds a projection beside its active build. @throws TypeError for an unknown name, StoreUnavailable */
   readonly rebuild: (name: string) => Promise<void>
-  /** Folds what has been appended at once: somebody waits for it. */
-  readonly hurry: () => void
+  /** Folds what has been appended at once, up to a position: somebody waits for it. */
+  readonly hurry: (position: number) => void
   /** Resolves when the signal has aborted and nothing runs any more. */
   readonly done: Promise<void>
 }
@@ -180,7 +180,7 @@ function createWork(
     begin: (lane) => beginLane(ports, lane),
     // Nobody waits for a build before it is read.
     isBackground: ({ building }) => building,
-    mayRest: ({ replaces }) => replaces,
+    mayPause: ({ replaces }) => replaces,
     hasRoom: () => true,
     distribute: lanes.distribute,
     take: (lane, page) => advance(ports, lane, page),

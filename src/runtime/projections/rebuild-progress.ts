@@ -1,6 +1,6 @@
 import type { ProjectionLane } from './projection-lane.ts'
 
-/** Progress of a relane. `total` is estimated by the share of log positions passed; exact where positions are dense. */
+/** Progress of a rebuild. `total` is estimated by the share of log positions passed; exact where positions are dense. */
 export interface RebuildProgress {
   readonly name: string
   /** Events read that concern any projection, and the expected number of them. */

@@ -57,10 +57,10 @@ async function foldInbox(
 ): Promise<ReducerFault | null> {
   const last = lane.inbox.at(-1)
   const reach = { position: last?.position ?? lane.read, at: last?.meta.at ?? lane.at }
-  const { emitted, writes, docs, position, fault } = await foldBatch(lane, store, upcasts, reach, now)
+  const { writes, docs, position, fault } = await foldBatch(lane, store, upcasts, reach, now)
   const expected = lane.committed
   const next = { position: Math.max(position, lane.read, START + 1), at: null }
-  await store.commit([...emitted, ...writes], { name: lane.names.checkpoint, expected, next })
+  await store.commit(writes, { name: lane.names.checkpoint, expected, next })
   lane.committed = next.position
   lane.read = next.position
   cacheDocuments(lane, docs)

@@ -39,6 +39,22 @@ export function createRebuildSwitch(
   const starts = new Map<string, { readonly position: number; readonly at: number }>()
   let checkAt = 0
   let head: number | null = null
+  let isReading = false
+
+  /** Reads the head of the log for the next check, beside the lanes' work. What fails is tried again then. */
+  function readHead(): void {
+    if (isReading) return
+    isReading = true
+    log
+      .head()
+      .then((position) => {
+        head = position
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        isReading = false
+      })
+  }
 
   /** Writes the checkpoints of a build's lanes. Resolves to whether all are stored. */
   async function flushAll(build: Build): Promise<boolean> {
@@ -71,15 +87,18 @@ export function createRebuildSwitch(
       for (const build of builds) {
         if (!starts.has(build[0].group)) starts.set(build[0].group, { position: leastFar(build).read, at: now })
       }
+      // The next build is not measured against what was the head during this one.
+      if (builds.length === 0) head = null
       if (builds.length === 0 || now < checkAt) return false
-      const headBefore = head
-      head = await log.head()
       checkAt = now + CHECK_EVERY_MS
+      const headBefore = head
+      readHead()
+      if (headBefore === null) return false
       for (const build of builds) {
         const start = starts.get(build[0].group)
-        if (start) onRebuild?.(rebuildProgress(leastFar(build), start, head, now))
+        if (start) onRebuild?.(rebuildProgress(leastFar(build), start, headBefore, now))
       }
-      return headBefore !== null && switchComplete(builds, headBefore)
+      return switchComplete(builds, headBefore)
     },
   }
 }

@@ -8,7 +8,7 @@ import { listParked, putParked } from './parked-streams.ts'
 import { advancePosition, endTerm, type ReactionLane } from './reaction-lane.ts'
 
 /** How often the checkpoint is committed (ms). */
-const COMMIT_EVERY_MS = 500
+const COMMIT_EVERY_MS = 1_000
 
 const PREFIX = 'reaction-position:'
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { restAfter } from '../../../../src/runtime/lanes/lane-runner.ts'
+import { pauseAfter } from '../../../../src/runtime/lanes/lane-runner.ts'
 import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
@@ -73,16 +73,16 @@ describe('running projections', () => {
 
   test.each([
     [0, 40],
-    [40, 40],
-    [41, 41],
-    [250, 250],
-    [251, 250],
-  ])('rests after a page of %i ms for %i ms', (tookMs, restMs) => {
-    expect(restAfter(tookMs)).toBe(restMs)
+    [20, 40],
+    [21, 42],
+    [250, 500],
+    [251, 500],
+  ])('pauses after a page of %i ms for %i ms', (tookMs, pauseMs) => {
+    expect(pauseAfter(tookMs)).toBe(pauseMs)
   })
 
-  test('ends its rest for somebody who waits', async () => {
-    const { clock, store, start, fill } = projectionFixture()
+  test('ends its pause for a request that waits', async () => {
+    const { clock, log, store, start, fill } = projectionFixture()
     const runner = start()
     await fill(0, 1)
     await runner.at()
@@ -92,9 +92,30 @@ describe('running projections', () => {
     await fill(2, 3)
     await flushEventLoop()
     expect(store.all(totals)).toEqual(expectedTotals(2))
-    runner.hurry()
+    runner.hurry(await log.head())
     await flushEventLoop()
     expect(store.all(totals)).toEqual(expectedTotals(3))
+  })
+
+  test('skips pauses for a while when a request awaits an event that arrives later', async () => {
+    const { clock, log, store, start, fill } = projectionFixture()
+    const runner = start()
+    await fill(0, 1)
+    await runner.at()
+    await clock.advance(50)
+    /** How many tallies are folded as soon as the nth has been appended, after a while (ms). */
+    const foldedAt = async (n: number, passed: number) => {
+      await clock.advance(passed)
+      await fill(n, n + 1)
+      await flushEventLoop()
+      return store.all(totals).all?.begun
+    }
+    runner.hurry((await log.head()) + 1)
+    expect([await foldedAt(1, 0), await foldedAt(2, 1)]).toEqual([2, 2])
+    await clock.advance(50)
+    runner.hurry((await log.head()) + 1_000)
+    expect([await foldedAt(3, 0), await foldedAt(4, 1), await foldedAt(5, 248)]).toEqual([4, 5, 6])
+    expect([await foldedAt(6, 1), await foldedAt(7, 1)]).toEqual([7, 7])
   })
 
   test('continues from its checkpoint after a restart', async () => {
