@@ -142,8 +142,10 @@ async function estimateSeconds(
 ): Promise<number | Refusal> {
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
-  const offer = await offers.offerFor(caller.workspaceId, configured, { to, caller: from ?? null, at })
-  const lease = await leaseOf(caller.workspaceId, { to, at })
+  const [offer, lease] = await Promise.all([
+    offers.offerFor(caller.workspaceId, configured, { to, caller: from ?? null, at }),
+    leaseOf(caller.workspaceId, { to, at }),
+  ])
   const arrival = {
     callId,
     carrierCallId: callId,
@@ -233,12 +235,18 @@ function fictionalCaller(random: Random): string {
 /**
  * Plays a call on the simulated carrier. Refusals: `number-not-found` when `to` is not a number of the workspace, `conflict`
  * when the number is not delivering, `validation-error` when a key of the script matches nothing, `bad-request` when `at` is
- * not allowed or the call would end after now.
+ * not allowed or the call would end after now. `configurationAgeMs`: how old the workspace's configuration may be that is read first.
  * @throws LogUnavailable, StoreUnavailable
  */
-export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandContext) {
+export async function playCall(
+  ports: SandboxPorts,
+  workspaceId: string,
+  sent: SandboxCall,
+  caller: CommandContext,
+  configurationAgeMs = 0,
+) {
   const { writer, simulator, clock, random } = ports
-  const state = await writer.stateOf(workspace, workspaceId)
+  const state = await writer.recentStateOf(workspace, workspaceId, configurationAgeMs)
   const unknownKeys = scriptKeyProblems(sent.script, state)
   if (unknownKeys) return refuse('validation-error', unknownKeys)
   const { numbers, numberIds } = state

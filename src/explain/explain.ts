@@ -80,7 +80,9 @@ export async function explainById(
 ): Promise<Explanation> {
   const parsed = id.safeParse(given)
   if (!parsed.success)
-    throw new ExplanationError(`"${given}" is no id of a call or auction: it is a UUID, not the public reference.`)
+    throw new ExplanationError(
+      `"${given}" is no id of a call or auction: it is a UUID, which GET /api/v1/calls?ref=CA-… tells of a public reference.`,
+    )
   const stream = await callStreamOf(log, parsed.data)
   if (stream !== null) return explainCall(log, upcasts, parsed.data, stream, onProgress)
   const explained = await explainAuction(log, upcasts, parsed.data)

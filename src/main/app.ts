@@ -27,6 +27,7 @@ import { limitHeapGrowth } from './heap-growth.ts'
 import { type InsertionDesk, openInsertionDesk } from './insertion-desk.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
+import type { ReadThreads } from './read-side/read-threads.ts'
 import { entities, projections } from './registry.ts'
 import { buildRoutes } from './routes.ts'
 import { withOwnSandbox } from './sandbox-egress.ts'
@@ -89,11 +90,17 @@ export async function openApp(
   {
     unprepared = () => [],
     onDeath = () => undefined,
-  }: { readonly unprepared?: () => readonly string[]; readonly onDeath?: (sentence: string) => void } = {},
+    threads,
+  }: {
+    readonly unprepared?: () => readonly string[]
+    readonly onDeath?: (sentence: string) => void
+    /** The threads of the read side, where they load already. */
+    readonly threads?: ReadThreads
+  } = {},
 ): Promise<App> {
   limitHeapGrowth()
   let address = addressOf(config, config.port)
-  const core = await openCore(config, logger, onDeath)
+  const core = await openCore(config, logger, { onDeath, threads })
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
   const egress = withOwnSandbox(
     openEgress({ allowed: config.egressAllowed, clock }),

@@ -250,9 +250,8 @@ function takeFromOthers(directory: string): void {
   if (isOurs && (mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(directory, 0o700)
 }
 
-/** Creates the data directory, and takes it from others. Resolves its path. @throws ConfigurationError when it cannot be created or written */
-function dataDirectory(path: string): string {
-  const directory = resolve(path)
+/** Creates the data directory, and takes it from others. @throws ConfigurationError when it cannot be created or written */
+function openDataDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     takeFromOthers(directory)
@@ -261,7 +260,6 @@ function dataDirectory(path: string): string {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new ConfigurationError(`DATA_DIR ${directory} cannot be written (${code}).`)
   }
-  return directory
 }
 
 /** Parses a master key. @throws ConfigurationError */
@@ -284,20 +282,25 @@ function createKeyFile(file: string): void {
   }
 }
 
-/** Reads the master keys from the environment or the data directory; outside production the first start creates one. @throws ConfigurationError */
-function masterKeysFrom(
+/** Parses the master keys of the environment; without one, the current key is that of the data directory. @throws ConfigurationError */
+function givenMasterKeys(
   { MASTER_KEY: given, MASTER_KEY_PREVIOUS: before }: z.infer<typeof environment>,
-  directory: string,
   production: boolean,
-): MasterKeys {
-  const previous = before === undefined ? null : masterKeyOf('MASTER_KEY_PREVIOUS', before)
-  if (given !== undefined) return { current: masterKeyOf('MASTER_KEY', given), previous }
-  if (production) {
+): { readonly current: MasterKey | null; readonly previous: MasterKey | null } {
+  if (given === undefined && production) {
     throw new ConfigurationError(`MASTER_KEY is required in production: ${KEY_BYTES} bytes in base64.`)
   }
+  return {
+    current: given === undefined ? null : masterKeyOf('MASTER_KEY', given),
+    previous: before === undefined ? null : masterKeyOf('MASTER_KEY_PREVIOUS', before),
+  }
+}
+
+/** Reads the master key of a data directory; the first start creates one. @throws ConfigurationError */
+function masterKeyIn(directory: string): MasterKey {
   const file = join(directory, 'master.key')
   if (!existsSync(file)) createKeyFile(file)
-  return { current: masterKeyOf(file, readFileSync(file, 'utf8')), previous }
+  return masterKeyOf(file, readFileSync(file, 'utf8'))
 }
 
 /** Parses `EGRESS_ALLOW`. @throws ConfigurationError when an entry is not a range, or not a public one in production */
@@ -320,7 +323,7 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return process.env
 }
 
-/** Reads the configuration from the environment. @throws ConfigurationError */
+/** Reads the configuration from the environment. Nothing is written where a setting is refused. @throws ConfigurationError */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const parsed = environment.safeParse(env)
   if (!parsed.success) {
@@ -330,8 +333,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const set = parsed.data
   const production = set.NODE_ENV === 'production'
   const carrier = carrierOf(set.CARRIER_URL, production)
-  const dataDir = dataDirectory(set.DATA_DIR)
-  return {
+  const dataDir = resolve(set.DATA_DIR)
+  const keys = givenMasterKeys(set, production)
+  const settings = {
     production,
     port: set.PORT,
     host: set.HOST,
@@ -339,7 +343,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     peerPort: set.PEER_PORT,
     dataDir,
     publicUrl: set.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
-    masterKeys: masterKeysFrom(set, dataDir, production),
     operatorToken: set.OPERATOR_TOKEN ?? null,
     metricsToken: set.METRICS_TOKEN ?? null,
     logLevel: set.LOG_LEVEL,
@@ -361,4 +364,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     telnyx: telnyxSettings(carrier, set),
     seedCalls: set.SANDBOX_SEED,
   }
+  openDataDirectory(dataDir)
+  return { ...settings, masterKeys: { ...keys, current: keys.current ?? masterKeyIn(dataDir) } }
 }

@@ -20,6 +20,7 @@ import { countParkedStreams } from './parked-counts.ts'
 import { openPeers } from './peers.ts'
 import { createPlatformEffects } from './platform-effects.ts'
 import { openReadSide } from './read-side/read-side.ts'
+import type { ReadThreads } from './read-side/read-threads.ts'
 import { projections, upcasts } from './registry.ts'
 import { createSecrets } from './secrets.ts'
 import { openLog, openOperationalStore, openReadStore } from './stores.ts'
@@ -48,7 +49,11 @@ export type Core = Awaited<ReturnType<typeof openCore>>
  * Opens the stores that the configuration names, the threads that read, and the writer. `onDeath` is called with one sentence when
  * one of the threads has died: the process is of no use from then on.
  */
-export async function openCore(config: Config, logger: Logger, onDeath: (sentence: string) => void) {
+export async function openCore(
+  config: Config,
+  logger: Logger,
+  { onDeath, threads }: { readonly onDeath: (sentence: string) => void; readonly threads?: ReadThreads | undefined },
+) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
   const metrics = createMetrics()
   const [opened, ops] = await Promise.all([openLog(eventLogUrl), openOperationalStore(readStoreUrl)])
@@ -72,6 +77,7 @@ export async function openCore(config: Config, logger: Logger, onDeath: (sentenc
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),
+    threads,
     onDeath({ message }) {
       logger.fatal({ error: message }, 'a thread of the read side has ended')
       // Others take over what that thread did.

@@ -4,7 +4,7 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import { bidsField } from '../domain/routing/bids.ts'
 import { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import { routingKeyOf } from '../domain/routing/sender.ts'
-import { WEBHOOK } from '../domain/shared/limits.ts'
+import { PING, WEBHOOK } from '../domain/shared/limits.ts'
 import type { RoutingKeyUse } from '../domain/supply/routing-key-use.ts'
 import { createKeyedMutex } from '../kernel/async/mutex.ts'
 import { type Actor, dataOf, type RecordedEvent } from '../kernel/event.ts'
@@ -154,16 +154,18 @@ export function createPlatformEffects(options: {
       leaseEnds: leases.ends,
     }),
   })
-  /** The offer of an auction and the visitor's lease that a call may claim. */
+  /** The offer of an auction and the visitor's lease that a call may claim, on a configuration as old as that which pings are judged on. */
   async function claimsOf({
     workspaceId,
     to,
     from: caller,
     at,
   }: Extract<CarrierNotice, { readonly type: 'call-arrived' }>) {
-    const configured = await writer.stateOf(workspace, workspaceId)
-    const offer = await offers.offerFor(workspaceId, configured, { to, caller, at })
-    const lease = await leases.leaseOf(workspaceId, { to, at })
+    const configured = await writer.recentStateOf(workspace, workspaceId, PING.foldAgeMs)
+    const [offer, lease] = await Promise.all([
+      offers.offerFor(workspaceId, configured, { to, caller, at }),
+      leases.leaseOf(workspaceId, { to, at }),
+    ])
     return { ...(offer && { offer }), ...(lease && { lease }) }
   }
 

@@ -1,8 +1,8 @@
 import { openLogger } from '../adapters/http/logger.ts'
-import { claimSeed } from '../seed/claim-seed.ts'
-import { type Sandbox, seedSandbox } from '../seed/seed.ts'
-import { type App, openApp } from './app.ts'
+import type { Sandbox } from '../seed/seed.ts'
+import type { App } from './app.ts'
 import { type Config, isSingleProcess, readConfig, rolesWarning } from './config.ts'
+import { loadReadThreads } from './read-side/read-threads.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** What a person reads when the sandbox is up. */
@@ -35,6 +35,10 @@ function fail(error: unknown): void {
 
 /** Prepares the sandbox, in one process at a time: the others find it there. */
 async function prepareSandbox(app: App, config: Config, url: string): Promise<Sandbox> {
+  const [{ claimSeed }, { seedSandbox }] = await Promise.all([
+    import('../seed/claim-seed.ts'),
+    import('../seed/seed.ts'),
+  ])
   const claim = isSingleProcess(config) ? null : await claimSeed({ ops: app.ops, owner: app.owner }, clock)
   try {
     return await seedSandbox({ ...app, clock, random }, config, url)
@@ -71,7 +75,11 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
     const logger = openLogger({ level: config.logLevel })
     const warning = rolesWarning(config)
     if (warning !== null) logger.warn(warning)
+    // This thread and those of the read side load their modules at the same time.
+    const threads = loadReadThreads(config.roles.has('projector'))
+    const { openApp } = await import('./app.ts')
     app = await openApp(config, logger, {
+      threads,
       unprepared: () => (preparing ? ['The sandbox workspace is being prepared.'] : []),
       onDeath(sentence) {
         if (!isEnding) end(sentence, app)

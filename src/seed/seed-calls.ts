@@ -9,6 +9,12 @@ export const TIMEZONE = 'America/New_York'
 const QUIET_MS = 3_600_000
 const SEED = 20_261_121
 
+/** The workspace of the seed, and whether an earlier start may have played a part of it. */
+export interface SeededWorkspace {
+  readonly workspaceId: string
+  readonly isResumed: boolean
+}
+
 /** A seed call: the campaign to call, and fields of the sandbox request (`sandboxCall`). */
 export interface SeedCall {
   readonly campaign: CampaignKey

@@ -11,7 +11,7 @@ import type { Entries } from '../ports/operational-store.ts'
 import { createOffers } from '../reactions/offers.ts'
 import { NO_RATES } from '../runtime/rates/rates-limiter.ts'
 import { AUCTION_NUMBER } from './seed-auctions.ts'
-import { seedDays, seedInstants } from './seed-calls.ts'
+import { type SeededWorkspace, seedDays, seedInstants } from './seed-calls.ts'
 import { BLOCKED_CALLER } from './seed-world.ts'
 
 /** What a publisher does after a ping that it has won. */
@@ -133,16 +133,21 @@ async function playPing(
  * up at once. A ping that an earlier start has played is not played again.
  * @throws Error when one is refused; LogUnavailable, StoreUnavailable
  */
-export async function playPings(player: PingPlayer, workspaceId: string, lane: SeedLane): Promise<void> {
+export async function playPings(
+  player: PingPlayer,
+  { workspaceId, isResumed }: SeededWorkspace,
+  lane: SeedLane,
+): Promise<void> {
   const { desk, call, idOf } = player
+  const key = await keyOf(desk, workspaceId, lane)
   const play = async (atMs: number, n: number) => {
     const place = (n * STRIDE) % PINGS.length
     const ping = PINGS[place]
     const name = `ping ${place}`
-    if (!ping || (await desk.writer.stateOf(auction, idOf(name), workspaceId))) return
+    if (!ping || (isResumed && (await desk.writer.stateOf(auction, idOf(name), workspaceId)))) return
     const caller = ping.caller ?? `+1415555${String(FIRST_CALLER + place).padStart(4, '0')}`
     const past = { desk: deskBefore(player, desk.clock.now() - atMs), call, idOf }
-    await playPing(past, await keyOf(desk, workspaceId, lane), { ...ping, caller }, name)
+    await playPing(past, key, { ...ping, caller }, name)
   }
   const instants = seedInstants(desk.clock.now(), PINGS.length).map((atMs, n) => ({ atMs, n }))
   for (const day of seedDays(instants, ({ atMs }) => atMs)) await Promise.all(day.map(({ atMs, n }) => play(atMs, n)))

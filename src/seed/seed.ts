@@ -30,7 +30,7 @@ import type { AuctionPorts } from '../reactions/tools.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { AUCTION_NUMBER, buildAuctions, followAddress } from './seed-auctions.ts'
-import { type SeedCall, seedCalls, seedDays, TIMEZONE } from './seed-calls.ts'
+import { type SeedCall, type SeededWorkspace, seedCalls, seedDays, TIMEZONE } from './seed-calls.ts'
 import { type PingPlayer, playPings } from './seed-pings.ts'
 import { buildSupply, POOLED, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
 import { buildWebhooks, followReceiver } from './seed-webhooks.ts'
@@ -149,12 +149,6 @@ function seededId(workspaceId: string, name: string): string {
   })
 }
 
-/** The workspace of the seed, and whether an earlier start may have played a part of it. */
-interface SeededWorkspace {
-  readonly workspaceId: string
-  readonly isResumed: boolean
-}
-
 /** Plays calls, each once by its name. */
 type PlayOnce = (name: string, sent: z.input<typeof sandboxCall>) => Promise<void>
 
@@ -181,7 +175,8 @@ function createPlayer(app: SeedPlatform, simulator: Simulator, { workspaceId, is
       random: { ...app.random, uuid: () => callId },
       awaitProjections: app.awaitProjections,
     }
-    const played = await playCall(ports, workspaceId, sandboxCall.parse(sent), caller)
+    // What is called has been configured before the first call.
+    const played = await playCall(ports, workspaceId, sandboxCall.parse(sent), caller, Number.POSITIVE_INFINITY)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
 }
@@ -242,10 +237,11 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     const context = { workspaceId, ops, secrets, derive, idOf, baseUrl, newKey, renewsAt }
     const lane = await buildAuctions(step, world, context)
     if (config.seedCalls && simulator) {
-      const playOnce = createPlayer(app, simulator, { workspaceId, isResumed: registered !== null })
+      const seeded = { workspaceId, isResumed: registered !== null }
+      const playOnce = createPlayer(app, simulator, seeded)
       await playWeek(app, playOnce, world.dial)
       const playCallOf: PingPlayer['call'] = (name, sent) => playOnce(name, { ...sent, mode: 'instant' })
-      await playPings({ desk, entries, call: playCallOf, idOf }, workspaceId, lane)
+      await playPings({ desk, entries, call: playCallOf, idOf }, seeded, lane)
     }
     await buildWebhooks(step, { workspaceId, ops, secrets, idOf, baseUrl, now: clock.now() })
   }

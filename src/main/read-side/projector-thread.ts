@@ -24,14 +24,14 @@ export interface ProjectionAdvance extends Omit<LaneProgress, 'touched'> {
 
 export type ProjectorCalls = {
   readonly status: () => readonly ProjectionStatus[]
-  readonly hurry: () => void
+  readonly hurry: (position: number) => void
   /** The metrics that this thread counts, in text format. */
   readonly metrics: () => Promise<string>
   /** Leases of lanes that this process holds. */
   readonly leases: () => number
 }
 
-const { start, main, serve } = joinThread<
+const { start, main, serve } = await joinThread<
   { readonly advance: (advances: readonly ProjectionAdvance[]) => void } & LeaseHandlers
 >()
 const [log, opened] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
@@ -65,7 +65,7 @@ const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: sto
 
 serve({
   status: () => runner.status(),
-  hurry: () => runner.hurry(),
+  hurry: (position) => runner.hurry(position),
   metrics: () => registry.metrics(),
   leases: () => ownership.owned().size,
   async close() {

@@ -44,9 +44,9 @@ import { joinThread } from './threads.ts'
 /** Positions that this thread reports to the main thread. */
 export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position' | 'range' | 'readable'>
 
-const { start, main, serve } = joinThread<{
+const { start, main, serve } = await joinThread<{
   readonly advance: (advances: readonly PositionAdvance[]) => void
-  readonly hurry: () => void
+  readonly hurry: (position: number) => void
 }>()
 const { root = new Uint8Array(), back: _, ...shared } = start
 const { readStoreUrl, polls } = shared
@@ -57,9 +57,9 @@ const ops = await openOperationalStore(readStoreUrl)
 const counters = createChangeCounters()
 /** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
 let isRemotelyProjected = polls
-const positions = createCheckpointTracker(systemClock, () => {
+const positions = createCheckpointTracker(systemClock, (position) => {
   poller.hurry()
-  main.hurry().catch(() => undefined)
+  main.hurry(position).catch(() => undefined)
 })
 const segmentThreads = createSegmentThreads(shared, systemClock)
 const columnStore = withColumns(store, {

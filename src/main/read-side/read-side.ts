@@ -37,6 +37,7 @@ import { queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
 import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
 import type { PositionAdvance, QueryCalls } from './query-thread.ts'
+import { loadReadThreads, type ReadThreads } from './read-threads.ts'
 import { leaseHandlers } from './remote-leases.ts'
 import { remoteViews, type Views } from './remote-views.ts'
 import { startThread, type Thread } from './threads.ts'
@@ -171,16 +172,18 @@ export async function openReadSide(options: {
   /** The position of the log's newest event at the start. */
   readonly head: number
   readonly onDeath: (error: Error) => void
+  /** The threads, where they load already. */
+  readonly threads?: ReadThreads | undefined
 }): Promise<ReadSide> {
-  const { projects, onDeath, root, ops, head, ...rest } = options
+  const { projects, onDeath, root, ops, head, threads = loadReadThreads(projects), ...rest } = options
   const start = { ...rest, polls: !projects }
   let projector: Thread<ProjectorCalls> | null = null
   const counters = createChangeCounters()
   const { isRemotelyProjected, update } = trackStandby(projects)
   /** Has the projections of this process fold at once what somebody waits for. */
-  const hurry = () => void projector?.calls.hurry().catch(() => undefined)
-  const positions = createCheckpointTracker(systemClock, () => {
-    hurry()
+  const hurry = (position: number) => void projector?.calls.hurry(position).catch(() => undefined)
+  const positions = createCheckpointTracker(systemClock, (position) => {
+    hurry(position)
     if (isRemotelyProjected()) calls.hurry().catch(() => undefined)
   })
   const advance = (advances: readonly PositionAdvance[]) => {
@@ -192,15 +195,10 @@ export async function openReadSide(options: {
   /** Resolves when what the projections tell can be handled: both threads load at the same time. */
   const wired = Promise.withResolvers<void>()
   const [queryThread, projectorThread] = await Promise.all([
-    startThread<QueryCalls>(
-      new URL('./query-thread.ts', import.meta.url),
-      { ...start, root },
-      { advance, hurry },
-      onDeath,
-    ),
-    projects
+    startThread<QueryCalls>(threads.query, { ...start, root }, { advance, hurry }, onDeath),
+    threads.projector
       ? startThread<ProjectorCalls>(
-          new URL('./projector-thread.ts', import.meta.url),
+          threads.projector,
           start,
           {
             async advance(advances: readonly ProjectionAdvance[]) {

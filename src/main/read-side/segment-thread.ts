@@ -3,7 +3,7 @@ import { createSegmentBuilder } from '../../runtime/columns/build-part.ts'
 import { openReadStore } from '../stores.ts'
 import { joinThread } from './threads.ts'
 
-const { start, serve } = joinThread()
+const { start, serve } = await joinThread()
 const store = await openReadStore(start.readStoreUrl, { follows: true })
 const { spanBefore, build } = createSegmentBuilder(store, openLocalFiles(start.columnsDirectory))
 const handlers = { spanBefore, build }

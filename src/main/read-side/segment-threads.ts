@@ -3,7 +3,7 @@ import type { Timer } from '../../kernel/async/timer.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { SegmentBuilder } from '../../runtime/columns/build-part.ts'
 import type { SegmentCalls } from './segment-thread.ts'
-import { startThread, type Thread, type ThreadStart } from './threads.ts'
+import { loadThread, startThread, type Thread, type ThreadStart } from './threads.ts'
 
 const MOST_THREADS = 2
 /** How long an idle thread is kept (ms): a query of many workspaces builds one after the other. */
@@ -29,7 +29,7 @@ export function createSegmentThreads(start: Omit<ThreadStart, 'back' | 'root'>, 
   function threadOf(slot: Slot): Promise<Thread<SegmentCalls>> {
     if (slot.thread) return slot.thread
     const module = new URL('./segment-thread.ts', import.meta.url)
-    const started = startThread<SegmentCalls>(module, start, {}, () => forget()).catch((error) => {
+    const started = startThread<SegmentCalls>(loadThread(module), start, {}, () => forget()).catch((error) => {
       throw new StoreUnavailable(`No segments can be built: ${error instanceof Error ? error.message : String(error)}`)
     })
     const forget = () => {

@@ -1,4 +1,5 @@
-import { MessageChannel, MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
+import { once } from 'node:events'
+import { MessageChannel, MessagePort, parentPort, Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { errorMessage } from '../../kernel/async/errors.ts'
 import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/async/thread-rpc.ts'
@@ -62,19 +63,30 @@ async function ready(worker: Worker, file: URL): Promise<void> {
   worker.removeAllListeners('exit')
 }
 
+/** A thread that loads its module, and then waits to be started. */
+export interface LoadedThread {
+  readonly file: URL
+  readonly worker: Worker
+}
+
+/** Begins to load the module of a thread, beside whatever this thread loads or waits for. */
+export function loadThread(file: URL): LoadedThread {
+  return { file, worker: new Worker(file) }
+}
+
 /**
  * Starts a thread whose module calls `joinThread`, and serves the handlers `back` to it. Resolves when it is ready. `onDeath` is
  * called once when it ends though nobody has closed it, with one sentence; its calls reject with StoreUnavailable from then on.
  * @throws the error with which the thread failed to start
  */
 export async function startThread<H extends Handlers>(
-  file: URL,
+  { file, worker }: LoadedThread,
   start: Omit<ThreadStart, 'back'>,
   back: Handlers,
   onDeath: (error: Error) => void,
 ): Promise<Thread<H>> {
   const { port1, port2 } = new MessageChannel()
-  const worker = new Worker(file, { workerData: { ...start, back: port2 }, transferList: [port2] })
+  worker.postMessage({ ...start, back: port2 }, [port2])
   serveRpc(port1, back)
   let closing = false
   await ready(worker, file)
@@ -113,11 +125,12 @@ export interface JoinedThread<Main extends Handlers> {
   readonly serve: (handlers: Handlers & ThreadLifecycle) => void
 }
 
-/** Connects this thread to the main thread that started it. @throws in the main thread */
-export function joinThread<Main extends Handlers>(): JoinedThread<Main> {
+/** Waits until the main thread starts this one, and connects it to that. @throws in the main thread */
+export async function joinThread<Main extends Handlers>(): Promise<JoinedThread<Main>> {
   const port = parentPort
   if (!port) throw new Error('This module runs in a worker thread only.')
-  const start = threadStart.parse(workerData)
+  const [given] = await once(port, 'message')
+  const start = threadStart.parse(given)
   return {
     start,
     main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.'), { StoreUnavailable }),

@@ -11,11 +11,11 @@ import { createManualClock } from '../../support/memory/clock.ts'
 const world = callWorld()
 const { e164: to } = laneNumber(world)
 
-/** Plays an instant call that arrived so many milliseconds ago. Resolves to how often its length was estimated. */
+/** Plays an instant call whose `at` is `agoMs` milliseconds before now. Resolves to the number of estimates of its length. */
 async function estimatesOf(agoMs: number, more: object): Promise<number> {
   let estimates = 0
   const writer = {
-    stateOf: async () => world.reads.workspace,
+    recentStateOf: async () => world.reads.workspace,
     cachedStateOf: () => ({ arrival: { ref: 'CA-0000000001' } }),
     dryRun: async () => {
       estimates += 1

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -36,6 +36,21 @@ test.each([
   for (const file of files) writeFileSync(join(DATA_DIR, file), '')
   read({ DATA_DIR })
   expect((statSync(DATA_DIR).mode & 0o777).toString(8)).toBe(mode)
+})
+
+test.each([
+  { SHARDS: '3' },
+  { ROLES: 'nobody' },
+  { EVENT_LOG_URL: 'ftp://events' },
+  { READ_STORE_URL: 'ftp://views' },
+  { EGRESS_ALLOW: 'everywhere' },
+  { MASTER_KEY: 'short' },
+  { MASTER_KEY_PREVIOUS: 'short' },
+  { NODE_ENV: 'production' },
+])('a start that %o refuses leaves no data directory behind', (env) => {
+  const DATA_DIR = join(directory, 'refused')
+  expect(() => readConfig({ DATA_DIR, ...env })).toThrow(ConfigurationError)
+  expect(existsSync(DATA_DIR)).toBe(false)
 })
 
 test.each([undefined, '', '1', '2', '16', '256'])('SHARDS=%s cuts the partitions into equal ranges', (SHARDS) => {
