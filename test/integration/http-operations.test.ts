@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as turnOfTimers } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
 import { bearer, fixedClock, httpEdge, logLines, options, samples, someRoute } from '../support/fixtures/http-edge.ts'
@@ -81,6 +82,20 @@ describe('operations', () => {
     expect(response.headers['access-control-allow-origin']).toBe('*')
     expect((await ask('/healthz')).statusCode).toBe(200)
     await pressed.close(0)
+  })
+
+  test('a process that was busy since its pressure is measured answers requests', async () => {
+    const opened = await openHttpServer({ ...options, pressure: { maxEventLoopDelay: 5_000, sampleInterval: 10 } })
+    const statuses = new Set<number>()
+    for (let turn = 0; turn < 5; turn++) {
+      // Longer than a sample, as the rest of a start is: the first one then holds no delay.
+      const end = performance.now() + 20
+      while (performance.now() < end);
+      await turnOfTimers()
+      statuses.add((await opened.inject({ url: '/api/v1/things', headers: bearer })).statusCode)
+    }
+    expect([...statuses]).toEqual([200])
+    await opened.close(0)
   })
 
   test('a port in use is reported in one sentence', async () => {

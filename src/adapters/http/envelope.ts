@@ -52,7 +52,6 @@ const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse('validation-error', {
     body: 'must have the length that Content-Length states',
   }),
-  FST_UNDER_PRESSURE: refuse('unavailable'),
   LogUnavailable: refuse('unavailable'),
   StoreUnavailable: refuse('unavailable'),
   UnknownEventVersion: refuse(

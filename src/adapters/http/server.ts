@@ -12,6 +12,7 @@ import {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { REQUEST } from '../../domain/shared/limits.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticator } from '../../ports/api.ts'
 import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -19,7 +20,7 @@ import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './allowed-methods.ts'
-import { acceptBytes, acceptJson } from './body.ts'
+import { acceptBytes, acceptJson, RefusalError } from './body.ts'
 import { trackConnections } from './connections.ts'
 import { mountDirect, registerNoStore } from './direct.ts'
 import { registerDocumentation } from './documentation.ts'
@@ -169,10 +170,15 @@ function registerRequestLog(server: FastifyInstance, { log, observe, requestLog 
   })
 }
 
-async function registerProtections(
-  server: FastifyInstance,
-  { pressure, unavailableAfterSeconds }: HttpOptions,
-): Promise<void> {
+/**
+ * Refuses a request under pressure. A sample in which the event loop turned only once holds no delay, and the library reports
+ * it as an infinite one: so does the first of a start that was busy for a second.
+ */
+async function refuseUnderPressure(_request: unknown, _reply: unknown, _type: string, value?: number): Promise<void> {
+  if (value !== Number.POSITIVE_INFINITY) throw new RefusalError(refuse('unavailable'))
+}
+
+async function registerProtections(server: FastifyInstance, { pressure }: HttpOptions): Promise<void> {
   // Before what refuses under pressure, so that pages can read that refusal, too.
   await server.register(cors, {
     origin: '*',
@@ -182,7 +188,7 @@ async function registerProtections(
     // A malformed preflight would be answered outside the envelope.
     strictPreflight: false,
   })
-  await server.register(underPressure, { ...pressure, retryAfter: unavailableAfterSeconds })
+  await server.register(underPressure, { ...pressure, pressureHandler: refuseUnderPressure })
 }
 
 function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
