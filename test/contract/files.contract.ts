@@ -35,8 +35,21 @@ export function filesContract(
       expect([read?.byteOffset, read?.buffer.byteLength]).toEqual([0, 4])
     })
 
+    test.each([
+      ['near each other', [3, 4], [0, 1], ['3456', '0', '89']],
+      ['far from each other', [1, 1], [0, 1], ['1', '0', '89']],
+    ] as const)('are read in several parts at once, %s', async (_, one, other, expected) => {
+      await files.write('several', [Buffer.from('0123456789')])
+      const wanted = [one, other, [8, 2] as const].map(([at, bytes]) => ({ at, bytes }))
+      const parts = await files.readParts('several', wanted)
+      expect(parts?.map(text)).toEqual(expected)
+      for (const part of parts ?? []) expect([part.byteOffset, part.buffer.byteLength]).toEqual([0, part.length])
+      expect((await files.readParts('several', [{ at: 8, bytes: 4 }]))?.map(text)).toEqual(['89'])
+    })
+
     test('are missing until they are written, and once they are removed', async () => {
       expect(await files.read('none/at/all')).toBeNull()
+      expect(await files.readParts('none/at/all', [{ at: 0, bytes: 1 }])).toBeNull()
       expect(await files.list('none/at/all')).toEqual([])
       await files.remove('none/at/all')
       for (const path of ['gone/a', 'gone/b/c', 'gone-not']) await files.write(path, [bytes('x')])

@@ -12,6 +12,11 @@ export interface MemoryFiles extends Files {
 export function createMemoryFiles(refuses: () => boolean = () => false): MemoryFiles {
   const stored = new Map<string, Uint8Array>()
   let bytesRead = 0
+  function partOf(found: Uint8Array, at: number, bytes: number | undefined): Uint8Array {
+    const read = found.slice(at, bytes === undefined ? undefined : at + bytes)
+    bytesRead += read.length
+    return read
+  }
   return {
     stored,
     bytesRead: () => bytesRead,
@@ -21,10 +26,11 @@ export function createMemoryFiles(refuses: () => boolean = () => false): MemoryF
     },
     async read(path, at = 0, bytes) {
       const found = stored.get(path)
-      if (!found) return null
-      const read = found.slice(at, bytes === undefined ? undefined : at + bytes)
-      bytesRead += read.length
-      return read
+      return found ? partOf(found, at, bytes) : null
+    },
+    async readParts(path, parts) {
+      const found = stored.get(path)
+      return found ? parts.map(({ at, bytes }) => partOf(found, at, bytes)) : null
     },
     async list(folder) {
       const inside = folder === '' ? '' : `${folder}/`
