@@ -5,7 +5,7 @@ import fastify, { type FastifyReply } from 'fastify'
 import { queryRoutes } from '../../src/api/query-routes.ts'
 import type { AnyQuery } from '../../src/kernel/query.ts'
 import type { ReadSide } from '../../src/main/read-side/read-side.ts'
-import { startThread } from '../../src/main/read-side/threads.ts'
+import { loadThread, startThread } from '../../src/main/read-side/threads.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { withSingleFlight } from '../../src/runtime/queries/coalesce-queries.ts'
@@ -39,7 +39,7 @@ export async function servePages(
   ...lists: readonly AnyQuery<QueryPorts>[]
 ) {
   const start = { ...storesIn(directory), owner, polls: false }
-  const thread = await startThread<PageCalls>(new URL('./page-thread.ts', import.meta.url), start, {}, fail)
+  const thread = await startThread<PageCalls>(loadThread(new URL('./page-thread.ts', import.meta.url)), start, {}, fail)
   const runner = withSingleFlight({ run: (asked) => thread.calls.ask(asked) })
   const served = await serve(access, queryRoutes(lists, runner, clock))
   return {

@@ -17,7 +17,7 @@ import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { callPage } from './call-page.ts'
 import { deliveryPage } from './delivery-page.ts'
 
-const { start, serve } = joinThread()
+const { start, serve } = await joinThread()
 const store = await openReadStore(start.readStoreUrl)
 // Nothing changes while pages are asked for, as the change counters of a platform would say.
 const parts = { specs: columns, files: openLocalFiles(start.columnsDirectory), clock, random, changesOf: () => 0 }

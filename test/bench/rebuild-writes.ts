@@ -20,7 +20,8 @@ const TENANTS = 8
 const EVERY_MS = 20
 /** Seconds of the writes without a rebuild, and the least while one goes on. */
 const SECONDS = 6
-const CHECK_EVERY_MS = 50
+/** How often the progress of a rebuild is asked for (ms), as by somebody who watches it. */
+const CHECK_EVERY_MS = 1_000
 
 const { signal } = new AbortController()
 
