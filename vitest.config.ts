@@ -38,6 +38,9 @@ const histories = ['model', 'system', 'system-second-half', 'system-bugs', 'syst
   (name) => `test/simulation/${name}.test.ts`,
 )
 
+/** A dozen processes and their servers keep the machine busy for minutes: beside them the time limits of other suites are too short. */
+const alone = ['test/simulation/server-faults.test.ts']
+
 /** Suites that take long, in the order of their start: seeds of a sandbox not beside the kills, which load the machine. */
 const LONG = [
   'system',
@@ -50,7 +53,6 @@ const LONG = [
   'kill',
   'killed-exports',
   'delivery-kills',
-  'server-faults',
   'two-routers',
   'two-auction-processes',
   'auction-crashes',
@@ -101,8 +103,9 @@ export default defineConfig({
       suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
       suite('parts', 1, [all('contract'), all('integration')], { ...systems, isolate: false }),
       suite('before', 1, before, systems),
-      suite('faults', 1, [all('simulation')], { ...systems, exclude: histories }),
+      suite('faults', 1, [all('simulation')], { ...systems, exclude: [...histories, ...alone] }),
       suite('whole', 1, [all('e2e')], { ...systems, exclude: before, isolate: false }),
+      suite('alone', 2, alone, systems),
     ],
   },
 })

@@ -2,7 +2,13 @@ import { describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
 import { wireOf } from '../../src/adapters/http/refusals.ts'
 import { roles } from '../../src/main/config.ts'
-import { compose, composeSource, readProjectFile as read, composeService as serviceOf } from '../support/e2e/compose.ts'
+import {
+  compose,
+  composeSource,
+  environmentOf,
+  readProjectFile as read,
+  composeService as serviceOf,
+} from '../support/e2e/compose.ts'
 import { PROXY_RULES } from '../support/e2e/path-proxy.ts'
 
 const names = Object.keys(compose.services)
@@ -141,6 +147,21 @@ describe('the proxy', () => {
   })
 })
 
+describe.each(PLATFORM)('%s', (name) => {
+  const stores = { EVENT_LOG_URL: 'esdb://events.example:2113', READ_STORE_URL: 'mongodb://views.example/ringledger' }
+
+  it('uses the stores of the compose file, or those that .env names', () => {
+    const dotEnv = { MASTER_KEY: 'key', MONGO_PASSWORD: 'pass' }
+    expect(environmentOf(name, dotEnv).EVENT_LOG_URL).toBe('esdb://eventstore:2113?tls=false')
+    expect(environmentOf(name, { ...dotEnv, ...stores })).toMatchObject(stores)
+  })
+
+  it('is on a network for what scrapes its metrics, which leads nowhere else', () => {
+    expect(serviceOf(name).networks).toContain('metrics')
+    expect(compose.networks.metrics?.internal).toBe(true)
+  })
+})
+
 describe('MongoDB', () => {
   const { environment, volumes } = serviceOf('mongo')
 
@@ -150,8 +171,9 @@ describe('MongoDB', () => {
   })
 
   it.each(PLATFORM)('%s signs in as a user of the one database, and waits for the journal', (name) => {
-    const url = String(serviceOf(name).environment.READ_STORE_URL)
-    expect(url).toMatch(/^mongodb:\/\/ringledger:\$\{MONGO_PASSWORD:\?[^}]+\}@mongo:27017\/ringledger\?journal=true$/)
+    const { READ_STORE_URL: url } = environmentOf(name, { MASTER_KEY: 'key', MONGO_PASSWORD: 'pass' })
+    expect(url).toBe('mongodb://ringledger:pass@mongo:27017/ringledger?journal=true')
+    expect(() => environmentOf(name, { MASTER_KEY: 'key' })).toThrow('MONGO_PASSWORD: set it in .env')
   })
 
   it('makes that user, which may read and write this database and no other', () => {

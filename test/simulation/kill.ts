@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRandom } from '../../src/domain/routing/random.ts'
+import { waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { faultsOf, judge, type Verdict } from '../support/faults/judge.ts'
-import { startLoad } from '../support/faults/load.ts'
+import { type Load, startLoad } from '../support/faults/load.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
@@ -33,17 +34,28 @@ interface KillOptions {
   readonly tell?: (sentence: string) => void
 }
 
-async function killing(running: PlatformProcess, { kills, tell }: KillOptions, chance: () => number): Promise<void> {
+async function killing(
+  running: PlatformProcess,
+  { acknowledged }: Load,
+  { kills, settleMs, tell }: KillOptions,
+  chance: () => number,
+): Promise<void> {
+  const untilAcknowledged = (before: number) =>
+    waitUntil('Calls are acknowledged', async () => acknowledged.size > before, settleMs)
   for (let kill = 1; kill <= kills; kill += 1) {
+    const before = acknowledged.size
     running.start({ SHARDS: SHARDS[kill % SHARDS.length] ?? '1' })
     const early = chance() < 0.2
     if (!early) await running.waitUntilAnswering()
+    // On a slow machine too, some are killed in the midst of calls.
+    if (!early && kill % 2 === 0) await untilAcknowledged(before)
     await pause(SHORTEST_MS + chance() * (kill % 10 === 0 ? LONG_MS : USUAL_MS))
     await running.kill()
     tell?.(`kill ${kill} of ${kills}${early ? ', before it answered' : ''}`)
   }
   running.start()
   await running.waitUntilAnswering()
+  await untilAcknowledged(kills)
 }
 
 /**
@@ -63,7 +75,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     exitCode = await running.stop()
   }
   try {
-    await killing(running, options, chance).finally(() => load.stop())
+    await killing(running, load, options, chance).finally(() => load.stop())
     tell?.(`${load.acknowledged.size} calls and ${load.written.size} acts on them acknowledged`)
     const verdict = await judge(environment, { ...options, world, load, readUrl: running.baseUrl, stop })
     return { ...verdict, kills, exitCode }

@@ -4,6 +4,7 @@ import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-stat
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, queryString, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -132,7 +133,10 @@ describe(documentLine('GET /api/v1/campaigns/:id'), () => {
       from: '+12125550101',
       script: { [the.desk]: [{ result: 'busy', afterSeconds: 1 }] },
     })
-    const { status, body } = await both(`/campaigns/${campaignId}`)
+    const { status, body } = await waitUntil('Both calls have ended in the figures', async () => {
+      const answer = await both(`/campaigns/${campaignId}`)
+      return answer.body.campaign?.liveCalls === 0 && answer.body.campaign.today.connected === 1 && answer
+    })
     expect(status).toBe(200)
     expect(body.campaign).toMatchObject({
       id: campaignId,

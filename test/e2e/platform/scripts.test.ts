@@ -31,7 +31,10 @@ it('npm run explain replays the decisions on a call, and prints its waterfall', 
 
 it.each([
   [[], 'Usage: npm run explain -- <id of a call or auction>'],
-  [['CA-0000000001'], '"CA-0000000001" is no id of a call or auction: it is a UUID, not the public reference.'],
+  [
+    ['CA-0000000001'],
+    '"CA-0000000001" is no id of a call or auction: it is a UUID, which GET /api/v1/calls?ref=CA-… tells of a public reference.',
+  ],
   [['01900000-0000-7000-8000-000000000000'], 'There is no call or auction 01900000-0000-7000-8000-000000000000.'],
 ])('npm run explain of %j ends with a sentence', async (words, sentence) => {
   expect(await runScript(server.env, 'explain', ...words)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` })

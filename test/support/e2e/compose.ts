@@ -47,13 +47,30 @@ export const composeService = (name: string) => service.parse(compose.services[n
 
 type Variables = Readonly<Record<string, string>>
 
-/** A text with its variables filled in as compose does: `${A}`, `${A:-default}`, `${A:?message}`. @throws Error with the message */
+/** Where the brace that an index is behind ends. @throws Error without an end */
+function endOfBrace(text: string, from: number): number {
+  let depth = 1
+  for (let at = from; at < text.length; at += 1) {
+    if (text.startsWith('${', at)) depth += 1
+    if (text[at] === '}') depth -= 1
+    if (depth === 0) return at
+  }
+  throw new Error(`A variable has no end: ${text}`)
+}
+
+/**
+ * A text with its variables filled in as compose does: `${A}`, `${A:-default}`, `${A:?message}`; a default may have variables,
+ * which count only where it is taken. @throws Error with the message
+ */
 function filledIn(text: string, variables: Variables): string {
-  return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind = '-', rest = '') => {
-    const value = variables[name] ?? ''
-    if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`)
-    return value === '' ? rest : value
-  })
+  const begin = text.indexOf('${')
+  if (begin < 0) return text
+  const end = endOfBrace(text, begin + 2)
+  const [, name = '', kind = '-', rest = ''] = /^(\w+)(?::([-?])([\s\S]*))?$/.exec(text.slice(begin + 2, end)) ?? []
+  const value = variables[name] ?? ''
+  if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`)
+  const taken = value === '' ? filledIn(rest, variables) : value
+  return `${text.slice(0, begin)}${taken}${filledIn(text.slice(end + 1), variables)}`
 }
 
 /** The environment of the process in a service's container: that of the image, then that of the service, with an `.env` file filled in. */

@@ -62,6 +62,15 @@ function deferred<Api extends object>(api: Api, declare: (declaration: () => unk
   })
 }
 
+/** The last requests that a platform failed to answer, as it logged them: the route, and what was thrown. */
+function failuresIn(stdout: string): readonly string[] {
+  const lines = stdout.split('\n').filter((line) => line.includes('"request failed"'))
+  return lines.slice(-3).map((line) => {
+    const { route, err } = JSON.parse(line)
+    return `${route}: ${err?.message}`
+  })
+}
+
 /** Options of a suite. */
 export interface SuiteOptions {
   /** `embedded`: the suite does not depend on a store (see `test/e2e/README.md`) and runs over the embedded stores only. */
@@ -128,6 +137,12 @@ export function suite<World extends { readonly main: Tenant }>(
       current = { server: own, the }
     })
     vitest.afterAll(() => own?.dispose())
+    // What the platform answered with 5xx says more of a failed test than its assertion: `.ci/run` prints it beside that.
+    vitest.beforeEach(({ onTestFailed, task }) =>
+      onTestFailed(() => {
+        Object.assign(task.meta, { platform: current && failuresIn(current.server.stdout()) })
+      }),
+    )
     collecting = true
     for (const declaration of declarations) declaration()
   })

@@ -40,11 +40,16 @@ export interface Replicas {
   readonly kill: () => Promise<void>
 }
 
-/** Waits until a process is ready. @throws Error when it ends instead */
+/** The sentence of a process that could not start because a store was slow. */
+const STORE_IS_SLOW = /^Ringledger cannot start: .* does not respond/m
+
+/** Waits until a process is ready; one to which a store did not respond in time is started again. @throws Error when it ends otherwise */
 export async function untilReady({ process }: Replica): Promise<void> {
-  const isReady = () => {
-    if (process.endedWith() !== null) throw new Error(`A replica ended: ${process.lastOutput()}`)
-    return process.answers('/readyz')
+  const isReady = async () => {
+    if (process.endedWith() === null) return process.answers('/readyz')
+    if (!STORE_IS_SLOW.test(process.lastOutput())) throw new Error(`A replica ended: ${process.lastOutput()}`)
+    process.start()
+    return false
   }
   await waitUntil('A replica is ready', isReady, READY_MS)
 }

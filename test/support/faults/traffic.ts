@@ -47,7 +47,8 @@ type Ask = (
 type Turn = (ask: Ask, world: TrafficWorld, acknowledged: AcknowledgedRecords, n: number) => Promise<unknown>
 
 const post = (token: string | null, body: unknown, headers = {}): Sent => ({ method: 'POST', token, body, headers })
-const sourceOf = (n: number) => ({ 'x-forwarded-for': `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` })
+/** The header of a client behind a proxy that is believed, with an address of its own for each `n`. */
+export const sourceOf = (n: number) => ({ 'x-forwarded-for': `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` })
 
 /** Reads what a write has made, as clients do: at the position of its answer. */
 const reading = (token: string, position: string): Sent => ({ token, headers: { [headerNames.minPosition]: position } })

@@ -57,7 +57,7 @@ const TIMELY_STEP_MS = 5_000
 export function profileFrom(chance: Chance): Profile {
   const calm = chance.odds(0.125)
   const some = (most: number) => (calm || chance.odds(0.3) ? 0 : chance.between(1, 100) * (most / 100))
-  const endpoints = chance.odds(0.2)
+  const endpoints = chance.odds(0.25)
   // Half of the runs with endpoints are timely, so that their requests are judged one by one.
   const timely = endpoints && chance.odds(0.5)
   return {
