@@ -1,7 +1,9 @@
+import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
+import { BACKGROUND_PAGE, createBackgroundPages } from './background-pages.ts'
 import type { LogReader } from './log-reader.ts'
-import type { LaneWork, RunningLane } from './running-lane.ts'
+import type { LaneWork, PauseWork, RunningLane } from './running-lane.ts'
 
 /** Events of a page while lanes are at different positions: laggards read longer pages than leaders, so they converge. */
 const CATCH_UP_PAGE = { leading: 1_000, lagging: 4_000 } as const
@@ -9,18 +11,6 @@ const FIRST_PAGE = 1_000
 const SHORTEST_PAGE = 16
 /** Events of a page that are measured for its size. */
 const SAMPLES = 8
-/**
- * Bounds of the events in a page of background lanes while live events arrive, and the target duration of that page (ms). Live
- * lanes wait for it: in this thread where log and store are files, else at the store. After each page a lane that may pause does
- * so for the duration of the page times `PAUSE_FACTOR`.
- */
-export const BACKGROUND_PAGE = { least: 8, most: 64, ms: 8 } as const
-const PAUSE_FACTOR = 2
-/** Least speed of a background lane as a multiple of the arrival rate; at 1 it would never catch up. */
-const GAIN = 2
-/** How long after a live event the lanes count as under load (ms). */
-const ARRIVING_MS = 2_000
-
 /** How long lanes wait for a slow one (ms): those that keep up share their pages, a slow one is left behind. */
 const SLOW_MS = 1_000
 
@@ -46,41 +36,6 @@ function createPageLimit({ pageSize = 5_000, pageCharacters = 16_000_000 }: Page
       const characters = sample.reduce((sum, { data, meta }) => sum + JSON.stringify([data, meta]).length, 0)
       const average = characters / sample.length
       limit = Math.max(SHORTEST_PAGE, Math.min(pageSize, Math.floor(pageCharacters / average)))
-    },
-  }
-}
-
-/**
- * Adapts the page size of background lanes: as many events as fit the target duration at the speed of the last page, and at
- * least `GAIN` times as many as have arrived since.
- */
-function createBackgroundLimit(clock: Clock) {
-  const { least, most, ms } = BACKGROUND_PAGE
-  let limit: number = most
-  /** Live events since the last background page, and the instants of the last event and of that page. */
-  let arrived = 0
-  let arrivedAt = Number.NEGATIVE_INFINITY
-  let pageAt = Number.NEGATIVE_INFINITY
-  const isRecent = (instant: number) => clock.now() - instant < ARRIVING_MS
-  const isArriving = () => isRecent(arrivedAt)
-  return {
-    isArriving,
-    /** Counts live events. */
-    count(events: number): void {
-      arrived = isRecent(pageAt) ? arrived + events : 0
-      if (events > 0) arrivedAt = clock.now()
-    },
-    /** Maximum events of the next page. */
-    next(): number {
-      const bound = isArriving() ? Math.max(limit, GAIN * arrived) : Number.POSITIVE_INFINITY
-      arrived = 0
-      pageAt = clock.now()
-      return bound
-    },
-    /** Adapts to the duration of a page (ms). */
-    measure({ events }: LogPage, tookMs: number): void {
-      if (events.length < least) return
-      limit = Math.min(most, Math.max(least, Math.floor((events.length * ms) / Math.max(1, tookMs))))
     },
   }
 }
@@ -114,26 +69,70 @@ export function createLaneReader<L extends RunningLane>(options: {
 }): (lanes: readonly L[]) => Promise<boolean> {
   const { work, logReader, clock, signal, run } = options
   const limit = createPageLimit(options.sizes)
-  const backgroundLimit = createBackgroundLimit(clock)
+  const background = createBackgroundPages(clock, signal)
   const isBackground = (lane: L) => work.isBackground?.(lane) ?? false
 
-  /** Takes a page, then pauses while live events arrive, unless the lane has reached the end of the log. */
-  async function takeAside(lane: L, page: LogPage, begun: number): Promise<void> {
-    await work.take(lane, page)
-    const now = clock.now()
-    if (work.mayPause?.(lane) && backgroundLimit.isArriving() && !page.end)
-      lane.notBefore = Math.max(lane.notBefore, now + PAUSE_FACTOR * (now - begun))
+  /** Starts the steps of the lanes with a page. Resolves when those that others wait for are done. */
+  async function takeAll(members: readonly L[], page: LogPage): Promise<void> {
+    const isLive = members.some((lane) => !isBackground(lane))
+    if (isLive) background.count(page.events.length)
+    const steps = members.map((lane) => {
+      const done = run(lane, () => work.take(lane, page, null))
+      return isBackground(lane) ? null : done
+    })
+    await doneOrSlow(clock, steps)
   }
 
-  /** Starts the steps of the lanes with a page whose reading begun at an instant. Resolves when those that others wait for are done. */
-  async function takeAll(members: readonly L[], page: LogPage, begun: number): Promise<void> {
-    const background = members.filter(isBackground)
-    const live = members.filter((lane) => !background.includes(lane))
-    if (live.length > 0) backgroundLimit.count(page.events.length)
-    const steps = live.map((lane) => run(lane, () => work.take(lane, page)))
-    const aside = background.map((lane) => run(lane, () => takeAside(lane, page, begun)))
-    if (aside.length > 0) void Promise.all(aside).then(() => backgroundLimit.measure(page, clock.now() - begun))
-    await doneOrSlow(clock, steps)
+  /** Reads a page in parts, with a pause after each. @throws LogUnavailable */
+  async function readInParts(after: number, maxEvents: number, pause: PauseWork): Promise<LogPage> {
+    const events: RecordedEvent[] = []
+    const part = Math.ceil(maxEvents / BACKGROUND_PAGE.parts)
+    for (let from = after; ; ) {
+      const page = await logReader.page(from, part)
+      // A page of the tail may begin before.
+      for (const event of page.events) if (event.position > from) events.push(event)
+      if (page.end || events.length >= maxEvents || signal.aborted) return { ...page, events }
+      await pause()
+      from = page.position
+    }
+  }
+
+  /** Hands background lanes a page beside the others' work: from the position of the first one, to those that it concerns. */
+  function readAside(lanes: readonly [L, ...L[]], most: number): void {
+    const after = lanes[0].read
+    const { maxEvents, isPaced } = background.next()
+    const mayPause = (lane: L) => isPaced && (work.mayPause?.(lane) ?? false)
+    const begun = clock.now()
+    const { pause } = background.pausesSince(begun)
+    const bound = Math.min(most, maxEvents)
+    const reading = (lanes.some(mayPause) ? readInParts(after, bound, pause) : logReader.page(after, bound)).then(
+      (page) => {
+        const members = lanes.filter(
+          ({ read, state }) => state === 'running' && (read === after || read < page.position),
+        )
+        work.distribute(page, members)
+        limit.measure(page)
+        return { page, members }
+      },
+    )
+    const steps = lanes.map((lane) =>
+      run(lane, async () => {
+        const { page, members } = await reading
+        if (!members.includes(lane)) return
+        const pauses = background.pausesSince(clock.now())
+        await work.take(lane, page, mayPause(lane) ? pauses.pause : null)
+        if (mayPause(lane) && background.isArriving() && !page.end)
+          lane.notBefore = Math.max(lane.notBefore, clock.now() + pauses.pauseMs())
+      }),
+    )
+    const measure = ({ events, end }: LogPage) => {
+      const doneAt = Math.max(clock.now(), ...lanes.map(({ notBefore }) => notBefore))
+      if (isPaced && !end) background.measurePaced(events.length, doneAt - begun)
+    }
+    void Promise.all([reading, ...steps]).then(
+      ([{ page }]) => measure(page),
+      () => undefined,
+    )
   }
 
   async function readAll(moving: readonly L[]): Promise<void> {
@@ -142,14 +141,18 @@ export function createLaneReader<L extends RunningLane>(options: {
     while (left.length > 0 && !signal.aborted) {
       const after = left[0]?.read ?? START
       const isLagging = after !== left.at(-1)?.read
-      const maxEvents = isSpread ? CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading'] : limit.current()
-      const isAside = left.every((lane) => lane.read !== after || isBackground(lane))
-      const bound = isAside ? backgroundLimit.next() : maxEvents
-      const begun = clock.now()
-      const page = await logReader.page(after, Math.min(limit.current(), maxEvents, bound))
+      const catchUp = isSpread ? CATCH_UP_PAGE[isLagging ? 'lagging' : 'leading'] : Number.POSITIVE_INFINITY
+      const maxEvents = Math.min(limit.current(), catchUp)
+      const [first, ...others] = left.filter(isBackground)
+      if (first && left.every((lane) => lane.read !== after || isBackground(lane))) {
+        readAside([first, ...others], maxEvents)
+        left = left.filter((lane) => !isBackground(lane))
+        continue
+      }
+      const page = await logReader.page(after, maxEvents)
       const members = left.filter(({ read }) => read === after || read < page.position)
       work.distribute(page, members)
-      await takeAll(members, page, begun)
+      await takeAll(members, page)
       limit.measure(page)
       left = left.filter((lane) => !members.includes(lane))
     }

@@ -36,6 +36,9 @@ export interface RunningLane extends Lane {
 /** How a lane begins: it runs, is tried again, or its checkpoint carries a later epoch than its lease. */
 export type Begun = 'running' | 'retry' | { readonly laterEpoch: number }
 
+/** Pauses a lane for a multiple of the time that it has worked since its last pause. */
+export type PauseWork = () => Promise<void>
+
 /** What is done with lanes. `take` and `commit` handle their own errors. */
 export interface LaneWork<L extends RunningLane> {
   readonly lanes: () => readonly L[]
@@ -53,8 +56,8 @@ export interface LaneWork<L extends RunningLane> {
   readonly hasRoom: (lane: L) => boolean
   /** Hands a page out to lanes that are behind it, before they take it. */
   readonly distribute: (page: LogPage, members: readonly L[]) => void
-  /** Takes its part of a page. */
-  readonly take: (lane: L, page: LogPage) => Promise<void>
+  /** Takes its part of a page. `pause`: to be called between pieces of this work while others wait for live events; else null. */
+  readonly take: (lane: L, page: LogPage, pause: PauseWork | null) => Promise<void>
   /** Starts what is due beside reading. Returns when there is more to start; null for after the next events. */
   readonly dispatch: (lane: L, now: number) => number | null
   /** When the lane's position has to be committed; null when it is. */

@@ -3,10 +3,10 @@ import { errorMessage } from '../../kernel/async/errors.ts'
 import { isKnownVersion, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
-import { unknownVersionProblem } from '../lanes/running-lane.ts'
+import { type PauseWork, unknownVersionProblem } from '../lanes/running-lane.ts'
 import type { BuildPorts } from './build-ports.ts'
 import { type Batch, foldBatch, type ReducerFault } from './fold-batch.ts'
-import { cacheDocuments, clearDocuments, type ProjectionLane } from './projection-lane.ts'
+import { cacheDocuments, clearDocuments, PIECE, type ProjectionLane } from './projection-lane.ts'
 
 /** Retries of a reducer before its projection halts. */
 const RETRIES = 3
@@ -53,7 +53,7 @@ function handleStoreError({ clock }: BuildPorts, lane: ProjectionLane, error: un
   restart(lane)
 }
 
-/** Writes the documents of a batch and moves the checkpoint; false when it is another owner's by now. */
+/** Writes documents and moves the checkpoint; false when it is another owner's by now. */
 async function commit(
   { store, clock }: BuildPorts,
   lane: ProjectionLane,
@@ -70,16 +70,41 @@ async function commit(
   return true
 }
 
+/**
+ * The same with pauses: in pieces as large as fit their target duration at the speed of the last one. The checkpoint moves with the
+ * last piece. Until then the documents are ahead of it, and skip the events that they have when the batch is folded again.
+ */
+async function commitInPieces(
+  ports: BuildPorts,
+  lane: ProjectionLane,
+  { writes, ...reach }: Pick<Batch, 'writes' | 'position' | 'at'>,
+  pause: PauseWork,
+): Promise<boolean> {
+  let left = writes
+  while (left.length > lane.piece) {
+    const begun = ports.clock.now()
+    const piece = left.slice(0, lane.piece)
+    if (!(await commit(ports, lane, { writes: piece, position: lane.committed ?? START, at: lane.at }))) return false
+    left = left.slice(piece.length)
+    const fitting = Math.floor((piece.length * PIECE.ms) / Math.max(1, ports.clock.now() - begun))
+    lane.piece = Math.min(PIECE.most, Math.ceil(piece.length * PIECE.growth), Math.max(PIECE.least, fitting))
+    await pause()
+  }
+  return commit(ports, lane, { writes: left, ...reach })
+}
+
 /** Folds and commits the inbox. Resolves to the batch; null when the lane must stay where it was. */
 async function foldInbox(
   ports: BuildPorts,
   lane: ProjectionLane,
   reach: Pick<Batch, 'position' | 'at'>,
+  pause: PauseWork | null,
 ): Promise<Batch | null> {
   const from = lane.read
   const batch = await foldBatch(lane, ports.store, ports.upcasts, reach, ports.clock.now())
   const moved = batch.position > from
-  if ((moved || batch.writes.length > 0) && !(await commit(ports, lane, batch))) return null
+  const isStored = () => (pause === null ? commit(ports, lane, batch) : commitInPieces(ports, lane, batch, pause))
+  if ((moved || batch.writes.length > 0) && !(await isStored())) return null
   lane.events += batch.events
   if (batch.fault) {
     handleReducerError(ports, lane, batch.fault)
@@ -106,8 +131,9 @@ async function advanceTo(
   lane: ProjectionLane,
   reach: Pick<Batch, 'position' | 'at'>,
   seen: number,
+  pause: PauseWork | null,
 ): Promise<void> {
-  const batch = lane.inbox.length > 0 ? await foldInbox(ports, lane, reach) : { ...reach, writes: [] }
+  const batch = lane.inbox.length > 0 ? await foldInbox(ports, lane, reach, pause) : { ...reach, writes: [] }
   if (batch === null) return
   if (lane.inbox.length === 0 && lane.failures === 0) lane.problem = null
   const touched = batch.writes.filter(({ isFirst }) => !isFirst).map(({ id }) => id)
@@ -118,17 +144,22 @@ async function advanceTo(
 }
 
 /**
- * Folds a lane's inbox, which is its part of the page, commits it and reports. Does not throw: when the store is
- * unavailable, the lane reads its checkpoint again and retries. At an event of an unknown version it ends.
+ * Folds a lane's inbox, which is its part of the page, commits it, in pieces where it pauses, and reports. Does not throw: when the
+ * store is unavailable, the lane reads its checkpoint again and retries. At an event of an unknown version it ends.
  */
-export async function advance(ports: BuildPorts, lane: ProjectionLane, page: LogPage): Promise<void> {
+export async function advance(
+  ports: BuildPorts,
+  lane: ProjectionLane,
+  page: LogPage,
+  pause: PauseWork | null = null,
+): Promise<void> {
   const unknown = cutAtUnknown(ports, lane)
   const last = lane.inbox.at(-1)
   const reach = unknown
     ? { position: last?.position ?? lane.read, at: last?.meta.at ?? lane.at }
     : { position: Math.max(lane.read, page.position), at: page.events.at(-1)?.meta.at ?? lane.at }
   try {
-    await advanceTo(ports, lane, reach, page.events.length)
+    await advanceTo(ports, lane, reach, page.events.length, pause)
     if (unknown && lane.state === 'running' && lane.read === reach.position) {
       lane.state = 'outdated'
       lane.problem = unknownVersionProblem(unknown, versionOf(ports, unknown.type))

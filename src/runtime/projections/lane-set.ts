@@ -38,13 +38,18 @@ export function createLaneSet(options: {
   readonly versionsRead: () => Promise<VersionsRead | null>
   /** Called with the name of the checkpoints of a build that was dropped. @throws StoreUnavailable */
   readonly onDrop: (checkpoint: string) => Promise<void>
+  /** Called when a refresh has become due. */
+  readonly onExpiry: () => void
 }): LaneSet {
-  const { store, projections, shards, indexedByPosition, onRefresh, onDrop } = options
+  const { store, projections, shards, indexedByPosition, onRefresh, onDrop, onExpiry } = options
   const cleanBuilds = createBuildCleaner(store, options.versionsRead)
   let lanes: readonly ProjectionLane[] = []
   let byEventType: ReadonlyMap<string, readonly ProjectionLane[]> = new Map()
   let refreshAt = 0
   let cleaning: Promise<void> | null = null
+  /** Collections of builds that exist, with their indexes. */
+  const ensured = new Set<string>()
+  let ensuring: Promise<void> | null = null
 
   /** Drops builds beside the lanes' work, since it may take long. What fails is tried again at the next refresh. */
   function clean(aliases: readonly StoredAlias[], now: number): void {
@@ -59,6 +64,55 @@ export function createLaneSet(options: {
       })
   }
 
+  function expire(): void {
+    refreshAt = 0
+    onExpiry()
+  }
+
+  /** Creates the collections of the builds of lanes, with their indexes. @throws StoreUnavailable */
+  async function ensure(some: readonly ProjectionLane[]): Promise<void> {
+    const builds = new Map(some.map((lane) => [lane.names.collection, lane]))
+    if (builds.size === 0) return
+    const isIndexed = (lane: ProjectionLane) => indexedByPosition.has(lane.projection.name)
+    await store.ensure([...builds.values()].map((lane) => collectionSpec(lane, isIndexed(lane))))
+    for (const collection of builds.keys()) ensured.add(collection)
+  }
+
+  /** The same beside the lanes' work. What fails is tried again at the next refresh. */
+  function ensureAside(some: readonly ProjectionLane[]): void {
+    if (ensuring) return
+    ensuring = ensure(some)
+      .then(expire, () => undefined)
+      .finally(() => {
+        ensuring = null
+      })
+  }
+
+  /** The new ones of some lanes that can begin. Builds beside others are created beside their work, and begin later. */
+  async function prepare(fresh: readonly ProjectionLane[]): Promise<readonly ProjectionLane[]> {
+    const isWaiting = ({ replaces, names }: ProjectionLane) => replaces && !ensured.has(names.collection)
+    const waiting = fresh.filter(isWaiting)
+    if (waiting.length > 0) ensureAside(waiting)
+    const ready = fresh.filter((lane) => !isWaiting(lane))
+    await ensure(ready)
+    return ready
+  }
+
+  async function refreshLanes(now: number): Promise<void> {
+    const aliases = new Map((await syncAliases(store, projections)).map((alias) => [alias.name, alias]))
+    const needed = projections.flatMap((projection) => {
+      const alias = aliases.get(projection.name)
+      return alias ? lanesFor(projection, alias, lanes, shards) : []
+    })
+    const known = needed.filter((lane) => lanes.includes(lane))
+    const fresh = await prepare(needed.filter((lane) => !known.includes(lane)))
+    const next = needed.filter((lane) => known.includes(lane) || fresh.includes(lane))
+    if (fresh.length > 0 || next.length !== lanes.length) byEventType = lanesByEventType(next)
+    lanes = next
+    await onRefresh(lanes)
+    clean([...aliases.values()], now)
+  }
+
   return {
     all: () => lanes,
     groups() {
@@ -66,27 +120,17 @@ export function createLaneSet(options: {
       return [...byName.values()].map(({ projection, names }) => groupOf(projection, names, shards))
     },
     refreshAt: () => refreshAt,
-    expire() {
-      refreshAt = 0
-    },
+    expire,
     async refresh(now) {
       if (now < refreshAt) return
-      const aliases = new Map((await syncAliases(store, projections)).map((alias) => [alias.name, alias]))
-      const next = projections.flatMap((projection) => {
-        const alias = aliases.get(projection.name)
-        return alias ? lanesFor(projection, alias, lanes, shards) : []
-      })
-      const fresh = next.filter((lane) => !lanes.includes(lane))
-      const builds = new Map(fresh.map((lane) => [lane.names.collection, lane]))
-      if (fresh.length > 0) {
-        const indexed = (lane: ProjectionLane) => indexedByPosition.has(lane.projection.name)
-        await store.ensure([...builds.values()].map((lane) => collectionSpec(lane, indexed(lane))))
-      }
-      if (fresh.length > 0 || next.length !== lanes.length) byEventType = lanesByEventType(next)
-      lanes = next
-      await onRefresh(lanes)
-      clean([...aliases.values()], now)
+      // What expires during this refresh stays due.
       refreshAt = now + REFRESH_EVERY_MS
+      try {
+        await refreshLanes(now)
+      } catch (error) {
+        refreshAt = 0
+        throw error
+      }
     },
     distribute(page, members) {
       const taking = new Set(members)

@@ -136,7 +136,7 @@ function statusOf(
 }
 
 /** The lanes of the projections, with those that others own as far as the stored checkpoints say. */
-function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts): LaneSet {
+function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts, wake: WakeSignal): LaneSet {
   const { store, projections, shards = 1, ownership } = options
   return createLaneSet({
     store,
@@ -145,6 +145,7 @@ function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts): LaneS
     indexedByPosition: new Set(options.indexedByPosition),
     versionsRead: ownership.versionsRead,
     onDrop: ownership.forget,
+    onExpiry: wake.notify,
     async onRefresh(lanes) {
       const others = lanes.filter(({ state }) => state === 'contending')
       const resting = lanes.filter(isResting)
@@ -183,7 +184,7 @@ function createWork(
     mayPause: ({ replaces }) => replaces,
     hasRoom: () => true,
     distribute: lanes.distribute,
-    take: (lane, page) => advance(ports, lane, page),
+    take: (lane, page, pause) => advance(ports, lane, page, pause),
     dispatch: () => null,
     commitDueAt: flushDueAt,
     commit: async (lane) => void (await flush(ports, lane)),
@@ -202,7 +203,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
   const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
   const logReader = createLogReader(log, types, wake, signal)
   const ports = portsOf(options)
-  const lanes = createLanes(options, ports)
+  const lanes = createLanes(options, ports, wake)
   const work = createWork(options, ports, lanes, logReader)
   const loop = runLanes({ ...options, work, logReader, wake })
 
@@ -213,7 +214,6 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
       if (!projection) throw new TypeError(`No projection is called ${name}.`)
       await requestRebuild(store, projection)
       lanes.expire()
-      wake.notify()
     },
     hurry: loop.hurry,
     done: loop.done,

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { sleep } from '../../../../src/kernel/async/sleep.ts'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
-import { type EventLog, START } from '../../../../src/ports/event-log.ts'
+import type { EventLog } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { BACKGROUND_PAGE } from '../../../../src/runtime/lanes/read-lanes.ts'
+import { BACKGROUND_PAGE } from '../../../../src/runtime/lanes/background-pages.ts'
 import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
 import { changeAlias } from '../../../../src/runtime/projections/build-alias.ts'
 import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
 import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
+import { PIECE } from '../../../../src/runtime/projections/projection-lane.ts'
 import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-projections.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import {
@@ -17,7 +18,7 @@ import {
   tallyProjections,
 } from '../../../support/fixtures/projection-fixture.ts'
 import { tallyTotals } from '../../../support/fixtures/sample.ts'
-import { advanceUntil, flushEventLoop } from '../../../support/memory/clock.ts'
+import { advanceUntil } from '../../../support/memory/clock.ts'
 import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
@@ -27,30 +28,31 @@ const anyTotals: AnyProjection = tallyTotals
 
 afterEach(stopRunners)
 
-/** A page of a rebuild that was written (ms; number of events). */
-interface WrittenPage {
+/** A commit of documents of a rebuild (ms), and whether it moved the checkpoint. */
+interface RebuildCommit {
   readonly begun: number
   readonly ended: number
-  readonly events: number
+  readonly documents: number
+  readonly isMove: boolean
 }
 
-/** A log, and a store where each page of a rebuild takes so long (ms) to write; `pages` are those that were. */
+/** A log, and a store where each commit of a rebuild takes so long (ms); `commits` are those that were. */
 function slowRebuild(tookMs: number) {
   const fixture = projectionFixture()
   const { clock, log, store } = fixture
-  const pages: WrittenPage[] = []
+  const commits: RebuildCommit[] = []
   const slow: ReadStore = {
     ...store,
     async commit(writes, move) {
       if (!writes.some(({ collection }) => collection.includes('~'))) return store.commit(writes, move)
       const begun = clock.now()
       await sleep(clock, tookMs, new AbortController().signal)
-      const isOfPage = (position: number) => position > (move.expected ?? START) && position <= move.next.position
-      pages.push({ begun, ended: clock.now(), events: log.events.filter((event) => isOfPage(event.position)).length })
+      const isMove = move.next.position !== move.expected
+      commits.push({ begun, ended: clock.now(), documents: writes.length, isMove })
       return store.commit(writes, move)
     },
   }
-  return { ...fixture, pages, slow: { log, store: slow } }
+  return { ...fixture, commits, slow: { log, store: slow } }
 }
 
 describe('rebuilding a projection', () => {
@@ -124,7 +126,7 @@ describe('rebuilding a projection', () => {
     expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(420))
   })
 
-  test('reads short pages while events arrive, and long ones otherwise', async () => {
+  test('reads short parts of pages while events arrive, and long pages otherwise', async () => {
     const { clock, log, start, fill } = projectionFixture()
     await fill(0, 2_000)
     const limits: number[] = []
@@ -141,49 +143,70 @@ describe('rebuilding a projection', () => {
     limits.length = 0
     await runner.rebuild('tally-totals')
     await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'))
-    expect(Math.min(...limits)).toBeGreaterThan(BACKGROUND_PAGE.most)
+    const { events, parts } = BACKGROUND_PAGE
+    expect(Math.min(...limits)).toBeGreaterThan(events)
     await fill(2_000, 2_001)
     await clock.advance(100)
     limits.length = 0
     await runner.rebuild('tally-totals')
-    await flushEventLoop()
-    expect(limits.filter((limit) => limit > 1)).toContain(BACKGROUND_PAGE.most)
-    expect(Math.max(...limits)).toBe(BACKGROUND_PAGE.most)
+    await clock.advance(100)
+    expect(limits.filter((limit) => limit > 1).length).toBeGreaterThan(parts)
+    expect(Math.max(...limits)).toBe(events / parts)
   })
 
-  test('takes shorter pages and pauses twice as long as each took, while events arrive and pages are slow', async () => {
-    const { clock, start, fill, slow, pages } = slowRebuild(30)
+  test('commits in pieces, and pauses twelve times as long as each took, while events arrive', async () => {
+    const { clock, start, fill, slow, commits } = slowRebuild(30)
     await fill(0, 1_000)
-    const pausesMs = () => pages.slice(1).map(({ begun }, place) => begun - (pages[place]?.ended ?? 0))
+    const pausesMs = () => commits.slice(1).map(({ begun }, place) => begun - (commits[place]?.ended ?? 0))
     const runner = start({}, slow)
     await runner.at()
     await clock.advance(5_000)
-    await runner.rebuild('tally-totals')
+    await runner.rebuild('open-tallies')
     await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    expect(commits.every(({ isMove }) => isMove)).toBe(true)
     expect(Math.max(...pausesMs())).toBeLessThan(30)
     await fill(1_000, 1_001)
     await clock.advance(100)
-    pages.length = 0
-    await runner.rebuild('tally-totals')
-    await clock.advance(1_000)
-    expect(pages.length).toBeGreaterThan(5)
-    expect(Math.min(...pausesMs())).toBeGreaterThanOrEqual(60)
-    const { least, most, ms } = BACKGROUND_PAGE
-    const second = Math.floor((most * ms) / 30)
-    expect(pages.slice(0, 4).map(({ events }) => events)).toEqual([most, second, least, least])
+    commits.length = 0
+    await runner.rebuild('open-tallies')
+    await clock.advance(1_700)
+    const { first, least } = PIECE
+    expect(commits.slice(0, 4).map(({ documents }) => documents)).toEqual([first, least, least, least])
+    expect(commits.slice(0, 4).map(({ isMove }) => isMove)).toEqual([false, false, false, false])
+    expect(Math.min(...pausesMs())).toBeGreaterThanOrEqual(12 * 30)
+    expect(Math.max(...pausesMs())).toBeLessThan(13 * 30)
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    expect(commits.filter(({ isMove }) => isMove).length).toBeGreaterThan(1)
   })
 
-  test('catches up with events that arrive faster than its page duration allows', async () => {
+  test('commits larger pieces where they take no time', async () => {
+    const { clock, start, fill, slow, commits } = slowRebuild(0)
+    await fill(0, 1_000)
+    const runner = start({}, slow)
+    await runner.at()
+    await clock.advance(5_000)
+    await fill(1_000, 1_001)
+    await clock.advance(100)
+    await runner.rebuild('open-tallies')
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    const pieces = commits.map(({ documents }) => documents)
+    expect(pieces[0]).toBe(PIECE.first)
+    expect(Math.max(...pieces)).toBeGreaterThan(PIECE.first)
+  })
+
+  test('catches up with events that arrive faster than it commits with pauses', async () => {
     const { clock, log, start, fill, slow } = slowRebuild(30)
     await fill(0, 2_000)
     const runner = start({}, slow)
     await runner.at()
-    await runner.rebuild('tally-totals')
-    await clock.advance(1_100)
+    await fill(2_000, 2_001)
+    await clock.advance(100)
+    await runner.rebuild('open-tallies')
+    await clock.advance(1_000)
     const isBuilding = () => runner.status().some(({ state }) => state === 'rebuilding')
     expect(isBuilding()).toBe(true)
-    for (let n = 2_000; isBuilding(); n += 40) {
-      expect(n).toBeLessThan(6_000)
+    for (let n = 2_001; isBuilding(); n += 40) {
+      expect(n).toBeLessThan(12_000)
       await fill(n, n + 40)
       runner.hurry(await log.head())
       await clock.advance(100)
@@ -222,6 +245,43 @@ describe('rebuilding a projection', () => {
       expect(left[0]).not.toBe(totals)
       expect(store.all(left[0] ?? '')).toEqual(expectedTotals(15))
       third.stop.abort()
+    }
+  })
+
+  test.each([true, false])('survives a crash at any piece of its commits (atomic store: %s)', async (atomic) => {
+    for (let nth = 1; nth <= 10; nth++) {
+      const { clock, store, start, fill } = projectionFixture({ atomic })
+      await fill(0, 90)
+      const doomed = new AbortController()
+      let pieces = 0
+      const dying: ReadStore = {
+        ...store,
+        async commit(writes, move) {
+          if (!writes.some(({ collection }) => collection.includes('~')) || ++pieces < nth) {
+            return store.commit(writes, move)
+          }
+          doomed.abort()
+          if (pieces % 2 === 0) await store.commit(writes, move)
+          throw new StoreUnavailable('dead')
+        },
+      }
+      const first = start({ signal: doomed.signal }, { store: dying })
+      await first.at()
+      await fill(90, 91)
+      await first.at()
+      await first.rebuild('open-tallies')
+      await clock.advance(2_000)
+      doomed.abort()
+      await first.done
+      await fill(91, 95)
+      const second = start()
+      await second.at()
+      await clock.advance(5_000)
+      await advanceUntil(clock, () => second.status().every(({ state }) => state === 'running'))
+      const open = Array.from({ length: 95 }, (_, n) => n).filter((n) => n % 3 !== 0)
+      const expected = open.map((n) => [`${n}`, { workspaceId: 'w1', name: `t${n}`, sum: n + 1 }])
+      expect(store.all('open-tallies_v1~2'), `crash at ${nth}`).toEqual(Object.fromEntries(expected))
+      second.stop.abort()
     }
   })
 
