@@ -94,7 +94,7 @@ export function createLaneSet(options: {
     const waiting = fresh.filter(isWaiting)
     if (waiting.length > 0) ensureAside(waiting)
     const ready = fresh.filter((lane) => !isWaiting(lane))
-    await ensure(ready)
+    await ensure(ready.filter(({ replaces }) => !replaces))
     return ready
   }
 
