@@ -18,7 +18,7 @@ const EARLY = ['verify', 'compose-services', 'lost-indexes', 'process-roles', 'm
 
 /**
  * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
- * and a first start needs a log without a sandbox.
+ * a first start needs a log without a sandbox, and where it matters which process works, no other may share the work.
  */
 const before = [
   ...EARLY,
@@ -26,9 +26,11 @@ const before = [
   'first-processes',
   'first-start',
   'hostile-bodies',
+  'metrics',
   'openapi-requests',
   'parked-deliveries',
   'parked-streams',
+  'platform/stop',
   'stored-secrets',
   'untracked-plan',
 ].map((name) => `test/e2e/**/${name}.test.ts`)
