@@ -1,5 +1,4 @@
 import { Binary, type Collection, type Db, type Filter, type UpdateFilter } from 'mongodb'
-import { groupPerTick } from '../../kernel/async/batch-per-tick.ts'
 import {
   DELETED,
   type Entry,
@@ -9,6 +8,7 @@ import {
 } from '../../ports/operational-store.ts'
 import { isDuplicate, type MongoConnection } from './connection.ts'
 import { openDatabase } from './database.ts'
+import { groupCommands } from './group-commands.ts'
 import { ensureIndexes, type IndexedCollection, missingIndexes } from './indexes.ts'
 
 const COLLECTION = '_operational'
@@ -68,13 +68,13 @@ function entryMethods(
   withDb: WithDb,
 ): Omit<OperationalStore, 'ensure' | 'missingIndexes' | 'appendLog' | 'queryLog' | 'deleteExpired' | 'close'> {
   const withRows = <Result>(call: (rows: Collection<Row>) => Promise<Result>) => withDb((db) => call(rowsOf(db)))
-  const getTogether = groupPerTick((keys: readonly string[]) => withRows((rows) => rowsWith(rows, keys)))
-  const writeTogether = groupPerTick(async (writes: readonly EntryWrite[]) => {
+  const getTogether = groupCommands((keys: readonly string[]) => withRows((rows) => rowsWith(rows, keys)))
+  const writeTogether = groupCommands(async (writes: readonly EntryWrite[]) => {
     // Of an entry's writes in one turn the last is stored: the order within a command is not kept.
     await withRows((rows) => writeRows(rows, [...new Map(writes.map((write) => [write.key, write])).values()]))
     return writes.map(() => undefined)
   })
-  const listTogether = groupPerTick((prefixes: readonly string[]) => withRows((rows) => rowsUnder(rows, prefixes)))
+  const listTogether = groupCommands((prefixes: readonly string[]) => withRows((rows) => rowsUnder(rows, prefixes)))
   return {
     async get(key, now) {
       const row = await getTogether(key)

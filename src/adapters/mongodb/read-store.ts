@@ -1,5 +1,4 @@
 import type { Collection, Db, FindCursor, IndexDescription } from 'mongodb'
-import { groupPerTick } from '../../kernel/async/batch-per-tick.ts'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -12,6 +11,7 @@ import type {
 import { CHECKPOINTS, type CheckpointMove, moveCheckpoints, type StoredCheckpoint, writeDocuments } from './commit.ts'
 import { openDatabase } from './database.ts'
 import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts'
+import { groupCommands } from './group-commands.ts'
 import { ensureIndexes, type IndexedCollection, missingIndexes, namesIn } from './indexes.ts'
 
 /** The server deletes so long (s) after the expiry what the expiry cleaner has not. */
@@ -28,9 +28,9 @@ const LAST = '\u{10FFFF}'
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await openDatabase(url)
   // The many lanes of a runner ask for their documents and checkpoints, and move these, at the same time.
-  const getOne = groupPerTick((asked: readonly AskedDocument[]) => withDb((db) => getEach(db, asked)))
-  const readCheckpoint = groupPerTick((names: readonly string[]) => withDb((db) => readCheckpoints(db, names)))
-  const moveCheckpoint = groupPerTick((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
+  const getOne = groupCommands((asked: readonly AskedDocument[]) => withDb((db) => getEach(db, asked)))
+  const readCheckpoint = groupCommands((names: readonly string[]) => withDb((db) => readCheckpoints(db, names)))
+  const moveCheckpoint = groupCommands((moves: readonly CheckpointMove[]) => withDb((db) => moveCheckpoints(db, moves)))
   return {
     atomic: false,
     ensure: (specs) => withDb((db) => ensureIndexes(db, specs.map(indexedCollection))),
