@@ -8,6 +8,7 @@ import {
   EVENT_LAYOUT,
   type EventReads,
   logPageOf,
+  packedPageOf,
   prepareEventReads,
   READ_LIMIT,
   toRecordedEvent,
@@ -43,7 +44,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
       return rows.map(toRecordedEvent)
     },
     async readAll(after, limit = READ_LIMIT, filter = ALL_EVENTS) {
-      return logPageOf(await (await reader.remote()).all([after, limit, filter]))
+      return packedPageOf(await (await reader.remote()).packed([after, limit, filter]))
     },
     follow(after, signal, filter) {
       const readAll = (from: number) => log.readAll(from, READ_LIMIT, filter)
@@ -86,7 +87,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
     append: () => Promise.reject(unavailable(`${path} is open for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
     readAll: (after, limit = READ_LIMIT, filter = ALL_EVENTS) =>
-      read((table) => logPageOf(table.all(after, limit, filter), true)),
+      read((table) => logPageOf(table.all(after, limit, filter))),
     follow(after, signal, filter) {
       const readAll = (from: number) => log.readAll(from, READ_LIMIT, filter)
       return follow({ readAll, listen, closed: closed.signal }, after, signal)

@@ -1,11 +1,11 @@
 import { openDatabase, withFileUnavailable } from './database.ts'
-import { EVENT_LAYOUT, type EventReads, type EventRow, prepareEventReads, type RowPage } from './event-table.ts'
+import { EVENT_LAYOUT, type EventReads, type EventRow, type PackedPage, prepareEventReads } from './event-table.ts'
 import { serveFile } from './worker.ts'
 
 /** Handlers of the log's reading thread, each with the arguments of the read in `EventReads`. */
 export type EventReadCalls = {
   readonly stream: (call: Parameters<EventReads['stream']>) => readonly EventRow[]
-  readonly all: (call: Parameters<EventReads['all']>) => RowPage
+  readonly packed: (call: Parameters<EventReads['packed']>) => PackedPage
   readonly head: (call: []) => number
 }
 
@@ -21,7 +21,7 @@ serveFile<EventReadCalls>((path) => {
   return {
     handlers: {
       stream: (call) => checked(() => reads.stream(...call)),
-      all: (call) => checked(() => reads.all(...call)),
+      packed: (call) => checked(() => reads.packed(...call)),
       head: () => checked(() => reads.head()),
     },
     close: () => db.close(),
