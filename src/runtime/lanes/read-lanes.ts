@@ -27,9 +27,9 @@ function createPageLimit({ pageSize = 5_000, pageCharacters = 16_000_000 }: Page
   let limit = Math.min(FIRST_PAGE, pageSize)
   return {
     current: () => limit,
-    measure({ events }: LogPage): void {
-      // The pages of the live tail are short, and are not measured.
-      if (events.length < SHORTEST_PAGE) return
+    measure({ events, end }: LogPage): void {
+      // The pages of the live tail have any size, and are not measured.
+      if (end || events.length < SHORTEST_PAGE) return
       const step = Math.max(1, Math.floor(events.length / SAMPLES))
       const sample = events.filter((_event, index) => index % step === 0)
       if (sample.length === 0) return
