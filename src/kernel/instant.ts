@@ -16,3 +16,6 @@ export function instantText(ms: number): string {
   }
   return text
 }
+
+/** The instant so many milliseconds after another one. */
+export const instantAfter = (at: string, ms: number): string => instantText(Date.parse(at) + ms)

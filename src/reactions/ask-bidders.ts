@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type Bid, type BidReading, bidOf, readBid, withoutHeaders } from '../domain/bidding/bid.ts'
-import { type BidderRecord, createBidRequest } from '../domain/bidding/bid-request.ts'
+import { type BidRequest, createBidRequests } from '../domain/bidding/bid-request.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { storedPathProblem } from '../domain/demand/bid-answer.ts'
 import type { Rtb } from '../domain/demand/endpoint.ts'
@@ -58,14 +58,10 @@ function openedOrNull<Opened>(open: () => Opened): Opened | null {
   }
 }
 
-/** Reading of a bidder that was not asked. */
-const unasked = (problem: string): BidReading => ({
-  status: 'error',
-  httpStatus: null,
-  rawBidCents: null,
-  rejectCode: null,
-  answer: null,
-  problem,
+/** What came of a bidder that was not asked. */
+const unasked = (problem: string): Pick<Answered, 'reading' | 'latencyMs'> => ({
+  reading: { status: 'error', httpStatus: null, rawBidCents: null, rejectCode: null, answer: null, problem },
+  latencyMs: 0,
 })
 
 /** Creates the client of the bidders: each is asked through the guard for customers' addresses, all at the same time. */
@@ -79,45 +75,49 @@ export function createBidders(ports: {
   const { egress, secrets, random, configuration } = ports
   const repeated = new LRUCache<string, Promise<Answered>>({ max: MAX_REPEATED, ttl: REPEATED_MS })
 
-  async function send(
+  /** The request to a bidder, and the headers of its own that are in it; or why it is not asked. */
+  function requestFor(
     workspaceId: string,
-    { workspace }: BidderState,
-    { id: targetId, rtb }: Target,
-    bidder: BidderRecord,
-    { subject, budgetMs }: BidQuestion,
-  ): Promise<Pick<Answered, 'reading' | 'latencyMs'>> {
-    if (rtb === null || rtb.bidUrl === null) return { reading: unasked('has no bid URL'), latencyMs: 0 }
+    target: Target | undefined,
+    { bidId, buyer }: Pick<Answered, 'bidId' | 'buyer'>,
+    requestOf: ReturnType<typeof createBidRequests>,
+  ): { readonly request: BidRequest; readonly rtb: Rtb; readonly bidHeaders: Rtb['bidHeaders'] } | string {
+    if (!target) return 'does not exist'
+    const { id, name, rtb, externalRef: ref } = target
+    if (rtb === null || rtb.bidUrl === null) return 'has no bid URL'
     const refused = storedPathProblem(rtb)
-    if (refused !== null) return { reading: unasked(`was not asked: ${refused}`), latencyMs: 0 }
-    const bidHeaders = openedOrNull(() => openBidHeaders(secrets, workspaceId, targetId, rtb.bidHeaders))
-    if (bidHeaders === null) return { reading: unasked('was not asked: its headers cannot be opened'), latencyMs: 0 }
-    const request = createBidRequest({ ...rtb, bidUrl: rtb.bidUrl, bidHeaders }, subject, bidder)
-    const timeoutMs = Math.max(1, Math.min(rtb.timeoutMs, budgetMs))
-    const response = await egress.send({
-      ...request,
-      timeoutMs,
-      maxBytes: RTB.answerBytes,
-      ownSandbox: workspace?.sandbox ?? false,
-    })
-    const reading = withoutHeaders(readBid(rtb, response), bidHeaders)
-    return { reading, latencyMs: Math.max(0, Math.round(response.ms)) }
+    if (refused !== null) return `was not asked: ${refused}`
+    const bidHeaders = openedOrNull(() => openBidHeaders(secrets, workspaceId, id, rtb.bidHeaders))
+    if (bidHeaders === null) return 'was not asked: its headers cannot be opened'
+    const bidder = { bidId, target: { id, name, ref }, buyer, bidCents: null }
+    return { request: requestOf({ ...rtb, bidUrl: rtb.bidUrl, bidHeaders }, bidder), rtb, bidHeaders }
   }
 
   async function askOne(
     workspaceId: string,
-    state: BidderState,
+    { targets, buyers, workspace }: BidderState,
     targetId: string,
-    question: BidQuestion,
+    { budgetMs }: BidQuestion,
+    requestOf: ReturnType<typeof createBidRequests>,
   ): Promise<Answered> {
-    const { targets, buyers } = state
-    const bidId = random.uuid()
     const target = targets.get(targetId)
-    const buyer = { id: target?.buyerId ?? '', name: buyers.get(target?.buyerId ?? '')?.name ?? '' }
-    const named = { id: targetId, name: target?.name ?? '' }
-    const facts = { bidId, target: named, buyer, rtb: { destination: target?.rtb?.destination ?? null } }
-    if (!target) return { ...facts, reading: unasked('does not exist'), latencyMs: 0 }
-    const bidder = { bidId, target: { ...named, ref: target.externalRef }, buyer, bidCents: null }
-    return { ...facts, ...(await send(workspaceId, state, target, bidder, question)) }
+    const facts = {
+      bidId: random.uuid(),
+      target: { id: targetId, name: target?.name ?? '' },
+      buyer: { id: target?.buyerId ?? '', name: buyers.get(target?.buyerId ?? '')?.name ?? '' },
+      rtb: { destination: target?.rtb?.destination ?? null },
+    }
+    const asked = requestFor(workspaceId, target, facts, requestOf)
+    if (typeof asked === 'string') return { ...facts, ...unasked(asked) }
+    const { request, rtb, bidHeaders } = asked
+    const response = await egress.send({
+      ...request,
+      timeoutMs: Math.max(1, Math.min(rtb.timeoutMs, budgetMs)),
+      maxBytes: RTB.answerBytes,
+      ownSandbox: workspace?.sandbox ?? false,
+    })
+    const reading = withoutHeaders(readBid(rtb, response), bidHeaders)
+    return { ...facts, reading, latencyMs: Math.max(0, Math.round(response.ms)) }
   }
 
   return async (workspaceId, given) => {
@@ -126,10 +126,10 @@ export function createBidders(ports: {
     // A ping has no dry run.
     const isRepeatable = dialedNumber !== null
     const hash = caller.e164 === null ? null : callerHash(secrets, workspaceId, caller.e164)
-    const question = { ...given, subject: { ...given.subject, caller: { ...caller, hash } } }
+    const requestOf = createBidRequests({ ...given.subject, caller: { ...caller, hash } })
     const answers = given.targetIds.map(async (targetId) => {
       const key = isRepeatable ? `${workspaceId} ${auction.id} ${given.round} ${targetId}` : null
-      const answered = (key !== null && repeated.get(key)) || askOne(workspaceId, state, targetId, question)
+      const answered = (key !== null && repeated.get(key)) || askOne(workspaceId, state, targetId, given, requestOf)
       if (key !== null) repeated.set(key, answered)
       const { rtb, reading, ...asked } = await answered
       return bidOf({ ...asked, askedAt: at }, rtb, reading)

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { EgressError, timedOut } from './egress-error.ts'
 import { createKeptBody } from './kept-body.ts'
@@ -11,17 +11,22 @@ const FIRST_FINAL_STATUS = 200
 
 type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
+const isFlat = (headers: ReceivedHeaders): headers is Received['headers'] =>
+  Object.values(headers).every((value) => typeof value === 'string')
+
 const flatHeaders = (headers: ReceivedHeaders) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const))
+  isFlat(headers)
+    ? headers
+    : Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const))
 
 /**
- * Sends one request and reads its answer, within the time and the size that it has. It works on the dispatcher: an auction
- * asks many at once, and a stream and a signal for each would cost more than the request.
+ * Sends one request to an origin's pool and reads its answer, within the time and the size that it has. It works on the dispatcher:
+ * an auction asks many at once, and a stream and a signal for each would cost more than the request.
  * @throws EgressError, or the error of the connection
  */
 export function exchange(
-  dispatcher: Dispatcher,
-  { origin, pathname, search }: URL,
+  pool: Pick<Pool, 'dispatch'>,
+  { pathname, search }: URL,
   { method, headers, body, timeoutMs, maxBytes, answer = 'whole', bodyMs = timeoutMs }: EgressRequest,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
@@ -46,8 +51,8 @@ export function exchange(
     const stopAfter = (ms: number) => setTimeout(() => setImmediate(() => stop(timedOut())), ms)
     let timer = stopAfter(timeoutMs)
 
-    dispatcher.dispatch(
-      { origin, path: `${pathname}${search}`, method, headers, body },
+    pool.dispatch(
+      { path: `${pathname}${search}`, method, headers, body },
       {
         onRequestStart(controller) {
           request = controller

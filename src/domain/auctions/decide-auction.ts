@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { instantAfter } from '../../kernel/instant.ts'
 import { getEntry } from '../../kernel/windowed-map.ts'
 import type { Bid } from '../bidding/bid.ts'
 import type { BidSubject } from '../bidding/bid-request.ts'
@@ -98,8 +99,6 @@ const BIDDERS_REASONS: ReadonlySet<Skip['reason']> = new Set<Skip['reason']>(['n
 function reasonWithoutWinner(skipped: readonly Skip[]): NoBidReason {
   return skipped.some(({ reason }) => BIDDERS_REASONS.has(reason)) ? 'no_bids' : 'no_targets'
 }
-
-const instantAfter = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString()
 
 function offerOf(
   { ping: { auctionId, occurredAt: madeAt } }: AuctionInput,

@@ -118,32 +118,32 @@ function defaultBody({ auction, campaign, caller, isDisclosed, sipOk, tags }: Bi
 /** A bidder's settings with its headers opened. */
 export type OpenRtb = Rtb & { readonly bidUrl: string }
 
-/** The request that asks a bidder for a price. A test has the header `svc-test`. */
-export function createBidRequest(rtb: OpenRtb, subject: BidSubject, bidder: BidderRecord, test = false): BidRequest {
-  const { method, contentType, bidHeaders, bidBodyTemplate, bidUrl } = rtb
-  const expand = createExpander(() => macrosOf(subject, bidder, rtb, false))
-  const own = Object.entries(bidHeaders).map(
-    ([name, value]) => [name.toLowerCase(), headerText(expand(value, verbatim))] as const,
-  )
-  const typed: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': contentType } : {}
-  const headers: Readonly<Record<string, string>> = {
-    accept: 'application/json',
-    'user-agent': 'svc-bids/1',
-    ...typed,
-    ...Object.fromEntries(own),
-    ...(test && { 'svc-test': '1' }),
-  }
-  const escaped = escaperFor(headers['content-type'] ?? contentType)
-  return {
-    url: expandUrl(bidUrl, subject, bidder, rtb),
-    method,
-    headers,
-    body:
-      method === 'POST'
-        ? bidBodyTemplate === null
-          ? defaultBody(subject, test)
-          : expand(bidBodyTemplate, escaped)
-        : null,
+/** Creates the requests that ask bidders for a price, all about one subject. A test has the header `svc-test`. */
+export function createBidRequests(
+  subject: BidSubject,
+  test = false,
+): (rtb: OpenRtb, bidder: BidderRecord) => BidRequest {
+  let sharedBody: string | null = null
+  return (rtb, bidder) => {
+    const { method, contentType, bidHeaders, bidBodyTemplate, bidUrl } = rtb
+    const expand = createExpander(() => macrosOf(subject, bidder, rtb, false))
+    const own = Object.entries(bidHeaders).map(
+      ([name, value]) => [name.toLowerCase(), headerText(expand(value, verbatim))] as const,
+    )
+    const headers: Readonly<Record<string, string>> = {
+      accept: 'application/json',
+      'user-agent': 'svc-bids/1',
+      ...(method === 'POST' && { 'content-type': contentType }),
+      ...(own.length > 0 && Object.fromEntries(own)),
+      ...(test && { 'svc-test': '1' }),
+    }
+    const bodyOf = () => {
+      if (method !== 'POST') return null
+      if (bidBodyTemplate !== null) return expand(bidBodyTemplate, escaperFor(headers['content-type'] ?? contentType))
+      sharedBody ??= defaultBody(subject, test)
+      return sharedBody
+    }
+    return { url: expandUrl(bidUrl, subject, bidder, rtb), method, headers, body: bodyOf() }
   }
 }
 
@@ -175,5 +175,5 @@ const SAMPLE: Omit<BidSubject, 'campaign' | 'at'> = {
 /** A test request: about a sample call, with the header `svc-test` that tells the bidder that it is a test. */
 export function createTestRequest(rtb: OpenRtb, bidder: Omit<BidderRecord, 'bidCents'>, at: string): BidRequest {
   const subject = { ...SAMPLE, at, campaign: { id: '', name: 'Test' } }
-  return createBidRequest(rtb, subject, { ...bidder, bidCents: null }, true)
+  return createBidRequests(subject, true)(rtb, { ...bidder, bidCents: null })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { instantAfter } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { type BidAnswer, type BidResult, bidResult, bidResultOf, readBidAnswer } from '../demand/bid-answer.ts'
 import { type Rtb, sipUri } from '../demand/endpoint.ts'
@@ -114,7 +115,6 @@ function destinationOf(named: string | null, fallback: Rtb['destination']): Bid[
 }
 
 const dollars = (amountCents: number) => `$${(amountCents / 100).toFixed(2)}`
-const instantAfter = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString()
 
 /** A sentence about a bidder: `problem` may end with a sentence of the bidder's own. */
 export const bidderSentence = (who: string, problem: string) => `${who} ${problem.replace(/[.!?]$/, '')}.`

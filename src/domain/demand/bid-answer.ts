@@ -45,6 +45,17 @@ export const BID_PATHS = [
  * all its paths are valid. A bidder whose answer would not be read is not asked.
  */
 export function storedPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): string | null {
+  const known = judged.get(rtb)
+  if (known !== undefined) return known
+  const problem = findPathProblem(rtb)
+  judged.set(rtb, problem)
+  return problem
+}
+
+/** What was found of settings, which an auction looks up twice for each bidder. */
+const judged = new WeakMap<object, string | null>()
+
+function findPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): string | null {
   for (const name of BID_PATHS) {
     const problem = rtb[name] === null ? null : pathProblem(rtb[name])
     if (problem !== null) return `The target's rtb.${name} is no longer accepted. ${problem}`

@@ -63,11 +63,15 @@ export function createInputLoader(ports: {
         read.set(stream, { entity, maxAgeMs })
       }
     }
-    const folds = [...read].map(
-      async ([stream, { entity, maxAgeMs }]) =>
-        [stream, await foldLoader.recentFoldOf(mailboxes.mailboxOf(entity, stream), maxAgeMs)] as const,
-    )
-    return new Map(await Promise.all(folds))
+    const folds = new Map<string, Fold>()
+    const loading: Promise<unknown>[] = []
+    for (const [stream, { entity, maxAgeMs }] of read) {
+      const fold = foldLoader.recentFoldOf(mailboxes.mailboxOf(entity, stream), maxAgeMs)
+      if (fold instanceof Promise) loading.push(fold.then((loaded) => folds.set(stream, loaded)))
+      else folds.set(stream, fold)
+    }
+    await Promise.all(loading)
+    return folds
   }
 
   return async (jobs, loadStart, atHand = false) => {

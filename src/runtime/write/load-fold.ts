@@ -30,8 +30,8 @@ export interface FoldLoader {
    * is. Concurrent fresh loads of a stream share the next read. @throws LogUnavailable, and Error for a stream that lacks events
    */
   readonly foldOf: (mailbox: Mailbox, fresh: boolean) => Promise<Fold>
-  /** The fold as it was at most so long ago (ms); 0: read to the tail. @throws LogUnavailable */
-  readonly recentFoldOf: (mailbox: Mailbox, maxAgeMs: number) => Promise<Fold>
+  /** The fold as it was at most so long ago (ms), without a wait where it is at hand; 0: read to the tail. @throws LogUnavailable */
+  readonly recentFoldOf: (mailbox: Mailbox, maxAgeMs: number) => Fold | Promise<Fold>
   /**
    * Checks that the stream still has the newest event of its fold. Drops the fold of a stream that was truncated at its end, since every
    * append to it conflicts. @throws LogUnavailable; Error where the event is missing
@@ -136,9 +136,9 @@ export function createFoldLoader(ports: FoldLoaderPorts): FoldLoader {
 
   return {
     foldOf,
-    async recentFoldOf(mailbox, maxAgeMs) {
-      const isRecent = mailbox.fold !== null && Math.abs(clock.now() - mailbox.readAt) < maxAgeMs
-      return foldOf(mailbox, !isRecent || mailbox.stale)
+    recentFoldOf(mailbox, maxAgeMs) {
+      const isRecent = Math.abs(clock.now() - mailbox.readAt) < maxAgeMs && !mailbox.stale
+      return (isRecent && mailbox.fold) || foldOf(mailbox, true)
     },
     async requireStored(mailbox) {
       const { fold, stream } = mailbox

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import {
   type BidSubject,
-  createBidRequest,
+  createBidRequests,
   createConfirmRequest,
   createTestRequest,
 } from '../../../src/domain/bidding/bid-request.ts'
@@ -13,7 +13,7 @@ import { NOW } from '../../support/fixtures/spec.ts'
 const bidUrl = 'https://bids.example/ask?c={{caller.e164}}&s={{caller.state}}'
 const bidder = { ...sampleBidder, bidCents: null }
 const requestOf = (rtb: Partial<Rtb> = {}, subject: Partial<BidSubject> = {}) =>
-  createBidRequest({ ...DEFAULT_RTB, ...rtb, bidUrl: rtb.bidUrl ?? bidUrl }, { ...sampleSubject, ...subject }, bidder)
+  createBidRequests({ ...sampleSubject, ...subject })({ ...DEFAULT_RTB, ...rtb, bidUrl: rtb.bidUrl ?? bidUrl }, bidder)
 const bodyOf = (rtb: Partial<Rtb>, subject?: Partial<BidSubject>) => requestOf(rtb, subject).body
 
 describe('a request to a bidder', () => {

@@ -1,4 +1,4 @@
-import { createBidRequest, createTestRequest } from '../../../src/domain/bidding/bid-request.ts'
+import { createBidRequests, createTestRequest } from '../../../src/domain/bidding/bid-request.ts'
 import { BID_PATHS, readBidAnswer } from '../../../src/domain/demand/bid-answer.ts'
 import { pathProblem } from '../../../src/domain/demand/bid-path.ts'
 import { DEFAULT_RTB } from '../../../src/domain/demand/endpoint.ts'
@@ -109,9 +109,8 @@ export const TEMPLATES: readonly Row[] = [
     ),
   ).map(([input, prepare]): Row => [`${input} in a ping`, prepare]),
   ...shapes({ 'tokens of tags': ['{{tag.k0}}'] }, RTB.header, (value) =>
-    createBidRequest(
+    createBidRequests({ ...sampleSubject, tags: longTags })(
       { ...DEFAULT_RTB, bidUrl: 'https://a.example/', bidHeaders: headersOf(value) },
-      { ...sampleSubject, tags: longTags },
       { ...sampleBidder, bidCents: null },
     ),
   ).map(([input, prepare]): Row => [`${input} in every header, with every tag`, prepare]),
