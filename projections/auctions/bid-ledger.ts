@@ -139,6 +139,7 @@ export const bidLedger = defineProjection({
   name: 'bid-ledger',
   version: 1,
   events,
+  cached: false,
   doc,
   indexes: [
     { workspaceId: 1, atMs: -1 },

@@ -70,6 +70,7 @@ export const pingLedger = defineProjection({
   // 2: targets as one text.
   version: 2,
   events: { AuctionHeld, PingRefused, OfferClaimed, BidVoided },
+  cached: false,
   doc,
   indexes: [
     { workspaceId: 1, atMs: -1 },

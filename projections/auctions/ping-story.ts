@@ -39,6 +39,7 @@ export const pingStory = defineProjection({
   name: 'ping-story',
   version: 1,
   events: { AuctionHeld, PingRefused, OfferPosted, PostRefused, OfferClaimed, OfferExpired, BidVoided, WinConfirmed },
+  cached: false,
   doc,
   indexes: [],
   key: ({ data }) => ('ping' in data ? data.ping.auctionId : data.auctionId),

@@ -30,6 +30,11 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
    * the projection has one lane. A law proves it.
    */
   readonly partitioned: boolean
+  /**
+   * Whether the documents of the last batches stay in memory for the next ones (the default). Not where a document's next event
+   * comes much later: large documents would only be moved to the old part of the memory, to die there.
+   */
+  readonly cached: boolean
   /** Documents have at least `workspaceId`, except in projections across workspaces. */
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index[]
@@ -70,6 +75,7 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly version: number
   readonly events: S
   readonly partitioned?: boolean
+  readonly cached?: boolean
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index<Paths<NoInfer<Doc>> | '_id'>[]
   readonly columns?: readonly Paths<NoInfer<Doc>>[]
@@ -81,7 +87,16 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly expiresAt?: Projection<NoInfer<Doc>, NoInfer<S>>['expiresAt']
   readonly derive?: Projection<NoInfer<Doc>, NoInfer<S>>['derive']
 }): Projection<Doc, S> {
-  const defaults = { partitioned: true, columns: [], shared: [], update: {}, emit: null, expiresAt: null, derive: null }
+  const defaults = {
+    partitioned: true,
+    cached: true,
+    columns: [],
+    shared: [],
+    update: {},
+    emit: null,
+    expiresAt: null,
+    derive: null,
+  }
   return { ...defaults, ...definition }
 }
 

@@ -97,6 +97,7 @@ export function clearDocuments(lane: ProjectionLane): void {
 
 /** Caches the documents of a committed batch for the next ones, and evicts those long untouched. */
 export function cacheDocuments(lane: ProjectionLane, docs: ReadonlyMap<string, FoldedDocument>): void {
+  if (!lane.projection.cached) return
   for (const [id, folded] of docs) {
     folded.changed = false
     lane.recent.set(id, folded)
