@@ -92,6 +92,18 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(eventsOf(stream, page.events)).toHaveLength(3_000)
     })
 
+    test('reads characters of every length, each event its own', async () => {
+      const stream = freshStream()
+      const before = await log.head()
+      const events = ['plain', 'élan', '漢字', '🍎🍐', '', '\u0000\ud83c', 'plain again'].map((text) =>
+        someEvent({ text }),
+      )
+      await log.append(stream, -1, events)
+      expect((await log.read(stream, 0)).map(eventToAppend)).toEqual(events)
+      expect(eventsOf(stream, await readPages(log, before, 1_000)).map(eventToAppend)).toEqual(events)
+      expect(eventsOf(stream, await readPages(log, before, 2)).map(eventToAppend)).toEqual(events)
+    })
+
     test('resumes the whole log after any position', async () => {
       const before = await log.head()
       const streams = [freshStream(), freshStream(), freshStream()]

@@ -53,6 +53,28 @@ describe('running projections', () => {
     expect(store.commits).toBeLessThan(10)
   })
 
+  test.each([
+    [true, 'from memory', 0],
+    [false, 'from the store, of a projection that keeps none', 1],
+  ])('takes the documents of the page before (cached: %s) %s', async (cached, _where, loads) => {
+    const { store, start, fill } = projectionFixture()
+    await fill(0, 5)
+    const asked: string[] = []
+    const watched: ReadStore = {
+      ...store,
+      getMany(collection, ids) {
+        if (ids.includes('all')) asked.push(collection)
+        return store.getMany(collection, ids)
+      },
+    }
+    const runner = start({ projections: [{ ...anyTotals, cached }] }, { store: watched })
+    await runner.at()
+    const before = asked.length
+    await fill(5, 10)
+    await runner.at()
+    expect([asked.length - before, store.all(totals)]).toEqual([loads, expectedTotals(10)])
+  })
+
   test('rests between two pages of the tail, so that one commit takes what several would', async () => {
     const { clock, store, start, fill } = projectionFixture()
     await fill(0, 1)
