@@ -154,6 +154,7 @@ function lazyEvent(
   json: () => string,
 ): RecordedEvent {
   let data: RecordedEvent['data'] | undefined
+  let unparsed: (() => string) | null = json
   return {
     stream,
     revision,
@@ -161,7 +162,8 @@ function lazyEvent(
     type,
     version,
     get data() {
-      data ??= JSON.parse(json())
+      if (unparsed) data = JSON.parse(unparsed())
+      unparsed = null
       return data
     },
     meta: JSON.parse(meta) as Meta,
