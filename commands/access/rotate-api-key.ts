@@ -2,8 +2,9 @@ import { apiKeyRotation, hashesOf } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { storedKey } from '../../src/domain/shared/issued-secret.ts'
 import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
-import { addMs, MINUTE_MS } from '../../src/domain/shared/time.ts'
+import { MINUTE_MS } from '../../src/domain/shared/time.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { addMs } from '../../src/kernel/instant.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**

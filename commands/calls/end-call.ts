@@ -6,6 +6,7 @@ import { settlementEvent } from '../../src/domain/calls/settlement.ts'
 import type { CallStatus } from '../../src/domain/shared/call-codes.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { addMs } from '../../src/kernel/instant.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 const input = z.object({
@@ -27,7 +28,7 @@ function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
   return last === 'no_answer' || last === 'busy' || last === 'rejected' || last === 'failed' ? last : 'failed'
 }
 
-const addSeconds = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
+const addSeconds = (instant: string, seconds: number) => addMs(instant, seconds * 1_000)
 
 /** `TargetFailed` for the dial that was ringing when the call ended. */
 function abandonedEvents(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {

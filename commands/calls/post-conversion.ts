@@ -5,6 +5,7 @@ import { figureCents, figuresOf } from '../../src/domain/money/figures.ts'
 import { CONVERSION } from '../../src/domain/shared/limits.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { addMs } from '../../src/kernel/instant.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -52,7 +53,7 @@ export const postConversion = defineCommand({
     if (last && (last.source === 'postback' || source === 'manual')) {
       return refuse('already-converted', { conversionSource: last.source })
     }
-    const closesAt = new Date(Date.parse(ended.at) + CONVERSION.windowHours * HOUR_MS).toISOString()
+    const closesAt = addMs(ended.at, CONVERSION.windowHours * HOUR_MS)
     if (now > closesAt) return refuse('window-closed', { closedAt: closesAt })
     const post = {
       source,

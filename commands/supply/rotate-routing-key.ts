@@ -1,10 +1,11 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { storedKey } from '../../src/domain/shared/issued-secret.ts'
 import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
-import { addMs, MINUTE_MS } from '../../src/domain/shared/time.ts'
+import { MINUTE_MS } from '../../src/domain/shared/time.ts'
 import { keyEventBase } from '../../src/domain/supply/lane.ts'
 import { isLiveKey, routingKeyRotation } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { addMs } from '../../src/kernel/instant.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { NUMBER_ORDER } from '../domain/shared/limits.ts'
 import { orderedNumber } from '../domain/supply/number-order.ts'
+import { addMs } from '../kernel/instant.ts'
 import { id, instant } from '../kernel/wire.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
@@ -16,7 +17,7 @@ const PURPOSE = 'number quote'
 
 /** The token of a quote made now: its terms and their proof. Nothing of it is stored. */
 export function quoteToken(secrets: Pick<Secrets, 'mac'>, terms: Omit<Quote, 'expiresAt'>, now: string): string {
-  const expiresAt = new Date(Date.parse(now) + NUMBER_ORDER.quoteMinutes * 60_000).toISOString()
+  const expiresAt = addMs(now, NUMBER_ORDER.quoteMinutes * 60_000)
   const text = Buffer.from(JSON.stringify({ ...terms, expiresAt })).toString('base64url')
   return `${text}.${secrets.mac(PURPOSE, text)}`
 }

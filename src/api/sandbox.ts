@@ -13,6 +13,7 @@ import { e164 } from '../domain/shared/fields.ts'
 import { SECONDS } from '../domain/shared/limits.ts'
 import { isDelivering } from '../domain/supply/number.ts'
 import type { EventOf, NewEvent } from '../kernel/event.ts'
+import { addMs } from '../kernel/instant.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
 import type { ApiRequest, ApiRoute } from '../ports/api.ts'
@@ -188,7 +189,7 @@ async function estimateSeconds(
           return null
         }
         const { attempt } = step.claim
-        const occurredAt = new Date(Date.parse(at) + seconds * 1_000).toISOString()
+        const occurredAt = addMs(at, seconds * 1_000)
         return {
           command: failOver,
           input: { callId, attempt, ...failureOf(result), ...bidsField(bidsOf(attempt)), occurredAt },

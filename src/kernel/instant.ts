@@ -17,5 +17,5 @@ export function instantText(ms: number): string {
   return text
 }
 
-/** The instant so many milliseconds after another one. */
-export const instantAfter = (at: string, ms: number): string => instantText(Date.parse(at) + ms)
+/** Adds milliseconds to an instant (ISO 8601). @throws RangeError for no instant */
+export const addMs = (instant: string, ms: number): string => instantText(Date.parse(instant) + ms)

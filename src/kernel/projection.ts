@@ -32,7 +32,7 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
   readonly partitioned: boolean
   /**
    * Whether the documents of the last batches stay in memory for the next ones (the default). Not where a document's next event
-   * comes much later: large documents would only be moved to the old part of the memory, to die there.
+   * comes much later: large documents would only be promoted to the old space of the heap.
    */
   readonly cached: boolean
   /** Documents have at least `workspaceId`, except in projections across workspaces. */

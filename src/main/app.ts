@@ -23,7 +23,7 @@ import { openAuctionDesk, openOffers } from './auction-desk.ts'
 import { openCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
-import { setHeaps } from './heap-settings.ts'
+import { configureHeap } from './heap-settings.ts'
 import { type InsertionDesk, openInsertionDesk } from './insertion-desk.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
@@ -98,7 +98,7 @@ export async function openApp(
     readonly threads?: ReadThreads
   } = {},
 ): Promise<App> {
-  setHeaps()
+  configureHeap()
   let address = addressOf(config, config.port)
   const core = await openCore(config, logger, { onDeath, threads })
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core

@@ -7,13 +7,13 @@ import { setFlagsFromString } from 'node:v8'
 const GROWTH_PERCENT = 100
 
 /**
- * Where most objects of a place in the code survive a collection, V8 allocates the next ones there as old. Of a few hundred requests
- * under way most do; what old garbage refers to then survives every collection but a full one.
+ * V8 allocates the objects of an allocation site in old space once most of them survive. Objects of a few hundred requests under way do,
+ * and die soon after: what such garbage refers to is promoted by every scavenge, until a full collection.
  */
 const NO_PRETENURING = '--no-allocation-site-pretenuring'
 
-/** Sets how the heaps of all threads of this process grow. */
-export function setHeaps(): void {
+/** Configures the heaps of all threads of this process. */
+export function configureHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
   setFlagsFromString(NO_PRETENURING)
 }

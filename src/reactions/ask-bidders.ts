@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type Bid, type BidReading, bidOf, readBid, withoutHeaders } from '../domain/bidding/bid.ts'
-import { type BidRequest, createBidRequests } from '../domain/bidding/bid-request.ts'
+import { type BidRequest, type CreateBidRequest, createBidRequests } from '../domain/bidding/bid-request.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { storedPathProblem } from '../domain/demand/bid-answer.ts'
 import type { Rtb } from '../domain/demand/endpoint.ts'
@@ -80,7 +80,7 @@ export function createBidders(ports: {
     workspaceId: string,
     target: Target | undefined,
     { bidId, buyer }: Pick<Answered, 'bidId' | 'buyer'>,
-    requestOf: ReturnType<typeof createBidRequests>,
+    requestOf: CreateBidRequest,
   ): { readonly request: BidRequest; readonly rtb: Rtb; readonly bidHeaders: Rtb['bidHeaders'] } | string {
     if (!target) return 'does not exist'
     const { id, name, rtb, externalRef: ref } = target
@@ -98,7 +98,7 @@ export function createBidders(ports: {
     { targets, buyers, workspace }: BidderState,
     targetId: string,
     { budgetMs }: BidQuestion,
-    requestOf: ReturnType<typeof createBidRequests>,
+    requestOf: CreateBidRequest,
   ): Promise<Answered> {
     const target = targets.get(targetId)
     const facts = {

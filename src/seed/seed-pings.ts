@@ -5,6 +5,7 @@ import type { PublisherKey } from '../api/auctions/publisher-keys.ts'
 import { auction } from '../domain/auctions/auction.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import { laneId } from '../domain/supply/lane.ts'
+import { addMs } from '../kernel/instant.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Entries } from '../ports/operational-store.ts'
@@ -124,7 +125,7 @@ async function playPing(
     const posted = await post(found, requestOf(desk, name, { auctionId, callerNumber: from }))
     if (isRefusal(posted)) throw new Error(`A seed post was refused: ${posted.refused}.`)
   }
-  const at = new Date(Date.parse(judged.held.ping.occurredAt) + CALL_AFTER_MS).toISOString()
+  const at = addMs(judged.held.ping.occurredAt, CALL_AFTER_MS)
   if (after === 'calls') await call(`call of ${name}`, { to: AUCTION_NUMBER, from, at })
 }
 

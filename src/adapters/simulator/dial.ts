@@ -1,3 +1,4 @@
+import { addMs } from '../../kernel/instant.ts'
 import { dialResultOf, entryFor, STAYS_SECONDS, scriptKeyOf } from '../../ports/call-script.ts'
 import type { DialCommand, ReleaseCommand } from '../../ports/carrier.ts'
 import type { PlacedCall } from '../../ports/simulated-carrier.ts'
@@ -7,7 +8,7 @@ import type { SimulatedCallState } from './simulated-call.ts'
 export type SimulatedDial = SimulatedCallState['dials'][number]
 
 function plus(instant: string, seconds: number, speed: number): string {
-  return new Date(Date.parse(instant) + (seconds * 1_000) / speed).toISOString()
+  return addMs(instant, (seconds * 1_000) / speed)
 }
 
 /** What a dial command leads to by the call's script: the n-th dial of a script key takes the n-th entry. */

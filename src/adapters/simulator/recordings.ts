@@ -1,3 +1,4 @@
+import { addMs } from '../../kernel/instant.ts'
 import type { CarrierRecordings } from '../../ports/carrier-recordings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SimulatedCallState } from './simulated-call.ts'
@@ -27,7 +28,7 @@ export function simulatedRecordingOf({ placed, dials, ends }: SimulatedCallState
     carrierRecordingId: `rec_${placed.carrierCallId}`,
     ms: Math.min(ms, LONGEST_MS),
     savedAt: ends.at,
-    expiresAt: new Date(Date.parse(ends.at) + RETENTION_DAYS * DAY_MS).toISOString(),
+    expiresAt: addMs(ends.at, RETENTION_DAYS * DAY_MS),
   }
 }
 

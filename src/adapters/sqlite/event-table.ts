@@ -33,6 +33,7 @@ export const EVENT_LAYOUT: Layout = {
 export const READ_LIMIT = 1_000
 
 /** Row of an event: position, stream, revision, type, version, data, meta. */
+type RowWith<Data> = readonly [number, string, number, string, number, Data, string]
 export type EventRow = RowWith<string>
 
 /** A page whose JSON is not parsed yet. */
@@ -43,15 +44,13 @@ export interface RowPage {
   readonly end: boolean
 }
 
-/** The same row with the place where its data end, instead of the data. */
-type PackedRow = readonly [number, string, number, string, number, dataEnd: number, string]
-
 /**
- * A page as it crosses threads: the data of its events lie one after the other in UTF-8, and are transferred. As texts they would be
- * copied into the old part of the other thread's memory, though a reaction asks for few of them.
+ * A page as it crosses threads: the data of its events lie one after the other in UTF-8, and are transferred; in place of the data, a
+ * row has the offset at which they end. Texts would be copied into the old space of the other thread's heap, though a reaction reads
+ * few of them.
  */
 export interface PackedPage extends Omit<RowPage, 'rows'> {
-  readonly rows: readonly PackedRow[]
+  readonly rows: readonly RowWith<number>[]
   readonly data: Uint8Array
 }
 
@@ -72,9 +71,6 @@ const PAGE_POSITIONS = 10_000
 const columnsWith = (data: string) => `SELECT position, stream, revision, type, version, ${data}, meta FROM events`
 const COLUMNS = columnsWith('data')
 const COLUMNS_IN_BYTES = columnsWith('CAST(data AS BLOB)')
-
-/** Row of an event whose data are a text, or its bytes. */
-type RowWith<Data> = readonly [number, string, number, string, number, Data, string]
 
 /** Prepares the reads. Rows are arrays, which measured a third cheaper than objects. */
 export function prepareEventReads(db: DatabaseSync): EventReads {
@@ -113,7 +109,7 @@ interface Rows<Data> extends Omit<RowPage, 'rows'> {
 function packPage({ rows, ...rest }: Rows<Uint8Array>): PackedPage {
   const data = new Uint8Array(rows.reduce((sum, row) => sum + row[5].length, 0))
   let end = 0
-  const packed = rows.map(([position, stream, revision, type, version, bytes, meta]): PackedRow => {
+  const packed = rows.map(([position, stream, revision, type, version, bytes, meta]): RowWith<number> => {
     data.set(bytes, end)
     end += bytes.length
     return [position, stream, revision, type, version, end, meta]

@@ -1,5 +1,6 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
 import { INVITATION, NAME } from '../shared/limits.ts'
@@ -61,7 +62,7 @@ export function isOpen({ expiresAt }: Pick<Invitation, 'expiresAt'>, at: string)
 
 /** End of an invitation that is made now (ISO 8601). */
 export function invitationEnd(now: string): string {
-  return new Date(Date.parse(now) + INVITATION.days * DAY_MS).toISOString()
+  return addMs(now, INVITATION.days * DAY_MS)
 }
 
 /** The event that ends an invitation before anyone accepted it. */

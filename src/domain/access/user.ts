@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { v5 } from 'uuid'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
 import { NAME, PASSWORD, PASSWORD_RESET, SESSION, TEXT } from '../shared/limits.ts'
@@ -100,7 +101,7 @@ export const PASSWORD_RESET_PREFIX = 'rst_'
 
 /** End of a password reset that is requested now (ISO 8601). */
 export function passwordResetEnd(now: string): string {
-  return new Date(Date.parse(now) + PASSWORD_RESET.hours * HOUR_MS).toISOString()
+  return addMs(now, PASSWORD_RESET.hours * HOUR_MS)
 }
 
 /** UUID namespace of user ids. Changing it would lose every user. */

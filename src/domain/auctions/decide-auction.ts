@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { instantAfter } from '../../kernel/instant.ts'
+import { addMs } from '../../kernel/instant.ts'
 import { getEntry } from '../../kernel/windowed-map.ts'
 import type { Bid } from '../bidding/bid.ts'
 import type { BidSubject } from '../bidding/bid-request.ts'
@@ -107,7 +107,7 @@ function offerOf(
   number: OfferedNumber | null,
   at: string,
 ): Offer {
-  const latest = instantAfter(at, BID.lifeSeconds * 1_000)
+  const latest = addMs(at, BID.lifeSeconds * 1_000)
   return {
     auctionId,
     target: { id: targetId, name: targetName },

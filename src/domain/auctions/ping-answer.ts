@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { payout } from '../money/money.ts'
 import { pluralize } from '../shared/format.ts'
@@ -52,7 +53,7 @@ export type CompatAnswer = Readonly<z.infer<typeof compatAnswerShape>>
 
 /** When a ping was decided. */
 export function decidedAt({ ping, elapsedMs }: Pick<AuctionHeld, 'ping' | 'elapsedMs'>): string {
-  return new Date(Date.parse(ping.occurredAt) + elapsedMs).toISOString()
+  return addMs(ping.occurredAt, elapsedMs)
 }
 
 /** Whole seconds of an offer's life that are left. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { formatDollars } from '../shared/format.ts'
 import { createTextMask, shownNumber } from './mask-caller.ts'
@@ -189,7 +190,7 @@ function stepsOf(history: PingHistory, begin: string, now: string): readonly Ste
   if (held === null) {
     if (refused === null) return []
     const { elapsedMs, reason, statusCode } = refused
-    const at = new Date(Date.parse(begin) + elapsedMs).toISOString()
+    const at = addMs(begin, elapsedMs)
     return [
       receivedStep(begin, refused),
       { step: 'refused', at, code: reason.reason, sentence: reason.sentence },

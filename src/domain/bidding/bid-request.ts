@@ -118,11 +118,11 @@ function defaultBody({ auction, campaign, caller, isDisclosed, sipOk, tags }: Bi
 /** A bidder's settings with its headers opened. */
 export type OpenRtb = Rtb & { readonly bidUrl: string }
 
+/** Creates the request that asks one bidder for a price. */
+export type CreateBidRequest = (rtb: OpenRtb, bidder: BidderRecord) => BidRequest
+
 /** Creates the requests that ask bidders for a price, all about one subject. A test has the header `svc-test`. */
-export function createBidRequests(
-  subject: BidSubject,
-  test = false,
-): (rtb: OpenRtb, bidder: BidderRecord) => BidRequest {
+export function createBidRequests(subject: BidSubject, test = false): CreateBidRequest {
   let sharedBody: string | null = null
   return (rtb, bidder) => {
     const { method, contentType, bidHeaders, bidBodyTemplate, bidUrl } = rtb

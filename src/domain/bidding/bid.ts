@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instantAfter } from '../../kernel/instant.ts'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { type BidAnswer, type BidResult, bidResult, bidResultOf, readBidAnswer } from '../demand/bid-answer.ts'
 import { type Rtb, sipUri } from '../demand/endpoint.ts'
@@ -125,7 +125,7 @@ export function bidOf(
   rtb: Pick<Rtb, 'destination'>,
   { status, httpStatus, rawBidCents, rejectCode, answer, problem }: BidReading,
 ): Bid {
-  const answeredAt = instantAfter(asked.askedAt, asked.latencyMs)
+  const answeredAt = addMs(asked.askedAt, asked.latencyMs)
   const offer = status === 'bid' ? answer : null
   const bidCents = offer?.amountCents ?? null
   const lifeSeconds = Math.min(offer?.expiresInSeconds ?? BID.lifeSeconds, BID.lifeSeconds)
@@ -138,7 +138,7 @@ export function bidOf(
     bidCents,
     destination: offer && destinationOf(offer.destination, rtb.destination),
     durationThresholdSeconds: offer?.durationSeconds ?? null,
-    expiresAt: offer && instantAfter(answeredAt, lifeSeconds * 1_000),
+    expiresAt: offer && addMs(answeredAt, lifeSeconds * 1_000),
     rejectCode: offer ? null : rejectCode,
     rejectReason: offer ? null : (answer?.rejectReason ?? null),
     sentence: bidderSentence(`Target ${asked.target.name}`, problem ?? `bid ${dollars(bidCents ?? 0)}`),

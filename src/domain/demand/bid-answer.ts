@@ -40,20 +40,20 @@ export const BID_PATHS = [
   'rejectPath',
 ] as const satisfies readonly (keyof typeof DEFAULT_PATHS)[]
 
+/** Cached results of `storedPathProblem`, which an auction calls twice for each bidder. */
+const pathProblems = new WeakMap<object, string | null>()
+
 /**
  * Why a target's answers are not read, as a sentence: a path that was stored under earlier rules and is refused now; null when
  * all its paths are valid. A bidder whose answer would not be read is not asked.
  */
 export function storedPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): string | null {
-  const known = judged.get(rtb)
+  const known = pathProblems.get(rtb)
   if (known !== undefined) return known
   const problem = findPathProblem(rtb)
-  judged.set(rtb, problem)
+  pathProblems.set(rtb, problem)
   return problem
 }
-
-/** What was found of settings, which an auction looks up twice for each bidder. */
-const judged = new WeakMap<object, string | null>()
 
 function findPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): string | null {
   for (const name of BID_PATHS) {

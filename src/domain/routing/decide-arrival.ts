@@ -1,3 +1,4 @@
+import { addMs } from '../../kernel/instant.ts'
 import type { Bid } from '../bidding/bid.ts'
 import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
@@ -119,7 +120,7 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
   const budgetMs = (campaign?.failoverBudgetSeconds ?? 0) * 1_000
   return {
     dialTimeoutSeconds: campaign?.dialTimeoutSeconds ?? 0,
-    deadline: new Date(Date.parse(at) + budgetMs).toISOString(),
+    deadline: addMs(at, budgetMs),
     states: campaign?.states ?? [],
     unrouted: campaign
       ? {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addMs } from '../../kernel/instant.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { type Bid, isBidFailure } from '../bidding/bid.ts'
 import { type DialOutcome, dialOutcome } from '../shared/call-codes.ts'
@@ -75,7 +76,7 @@ function extendSuppression(
   from: string,
   seconds: number,
 ): Suppression {
-  const until = new Date(Date.parse(from) + seconds * 1_000).toISOString()
+  const until = addMs(from, seconds * 1_000)
   if (seconds === 0 || (suppressedFrom !== null && until < suppressedFrom)) return { suppressedFrom, suppressedUntil }
   const apart = suppressedFrom === null || suppressedUntil === null || suppressedUntil < from
   return {

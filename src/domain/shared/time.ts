@@ -5,8 +5,3 @@ export const DAY_MS = 24 * HOUR_MS
 
 /** The end of what has none, as an instant that is after all others. */
 export const NEVER = '9999-12-31T23:59:59.999Z'
-
-/** The instant (ISO 8601, UTC) that lies `ms` milliseconds after another. */
-export function addMs(instant: string, ms: number): string {
-  return new Date(Date.parse(instant) + ms).toISOString()
-}

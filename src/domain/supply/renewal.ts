@@ -1,5 +1,6 @@
+import { addMs } from '../../kernel/instant.ts'
 import { RENEWAL } from '../shared/limits.ts'
-import { addMs, DAY_MS } from '../shared/time.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 /** The fields of a number that its rent depends on. */
 interface BilledNumber {
