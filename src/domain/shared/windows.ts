@@ -1,4 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
+import { addMs } from '../../kernel/instant.ts'
 import { DAY_MS, HOUR_MS } from './time.ts'
 
 /** The names of the UTC windows that contain an instant: `2026-11-21T07`, `2026-11-21`, `2026-11` (Document 1, shared convention 3). */
@@ -58,7 +59,7 @@ function oldestRetained(length: number, now: string): string {
   if (oldest.now !== now) oldest = { now, names: new Map() }
   const cached = oldest.names.get(length)
   if (cached !== undefined) return cached
-  const name = new Date(Date.parse(now) - (RETENTION_MS[length] ?? 0)).toISOString().slice(0, length)
+  const name = addMs(now, -(RETENTION_MS[length] ?? 0)).slice(0, length)
   oldest.names.set(length, name)
   return name
 }
