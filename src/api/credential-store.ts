@@ -49,6 +49,9 @@ export function withCoalescing(store: CredentialStore): CredentialStore {
   }
 }
 
+/** What a process says that has yet to read the credentials that stood at its start. */
+export const UNREAD_CREDENTIALS = 'Credentials are being read from the log.'
+
 /** Whether a credential store has been read as far as it must be, and a bounded wait until it has. */
 export interface CatchUp {
   readonly isDone: () => boolean
@@ -68,7 +71,7 @@ export async function afterCatchUp<Value>(
   await wait()
   const wasDone = isDone()
   const found = await lookUp()
-  if (found === null && !wasDone) throw new StoreUnavailable('Credentials are being read from the log.')
+  if (found === null && !wasDone) throw new StoreUnavailable(UNREAD_CREDENTIALS)
   return found
 }
 

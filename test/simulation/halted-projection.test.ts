@@ -86,7 +86,13 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   const positions = createCheckpointTracker(clock)
   const owned = { leases: new Map(), isAlive: () => true, unownedMs: () => 0 }
   const progress = () => readProgress(store, projections, owned)
-  const readSide = { projections: async () => runner.status(), positions, progress, missingIndexes: async () => [] }
+  const readSide = {
+    projections: async () => runner.status(),
+    positions,
+    hasCredentials: () => true,
+    progress,
+    missingIndexes: async () => [],
+  }
   const logged: ReadinessProblem[] = []
   const server = await openHttpServer({
     title: 'Ringledger',

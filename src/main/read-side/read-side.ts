@@ -56,6 +56,8 @@ const CACHEABLE = new Map(
 export interface ReadSide {
   readonly queries: QueryRunner
   readonly credentials: CredentialStore
+  /** Whether credentials and keys have been read as far as the log was at the start: until then unknown ones get 503. */
+  readonly hasCredentials: () => boolean
   /** The routing key of a publisher's secret, by its SHA-256; null for none. @throws StoreUnavailable */
   readonly publisherKey: (hash: string) => Promise<PublisherKeyPlace | null>
   /** The pool of a public key; null for none. @throws StoreUnavailable */
@@ -231,6 +233,7 @@ export async function openReadSide(options: {
   return {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
     credentials: access.credentials,
+    hasCredentials: catchUp.isDone,
     publisherKey: (hash) => afterCatchUp(catchUp, () => calls.publisherKey(hash)),
     poolKey: (publicKey) => afterCatchUp(catchUp, () => calls.poolKey(publicKey)),
     positions,

@@ -1,3 +1,4 @@
+import { UNREAD_CREDENTIALS } from '../../api/credential-store.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Readiness } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,7 +29,7 @@ const OUTDATED = 'A newer version of the platform has written events that this p
 
 /** Sources of the readiness of a process. */
 export interface ReadinessPorts {
-  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'progress' | 'missingIndexes'>
+  readonly readSide: Pick<ReadSide, 'projections' | 'positions' | 'hasCredentials' | 'progress' | 'missingIndexes'>
   /** The projections that this process reads. */
   readonly projections: readonly Pick<AnyProjection, 'name' | 'events'>[]
   readonly log: Pick<EventLog, 'head' | 'readAll'>
@@ -50,6 +51,11 @@ const streams = (count: number) => `${count} ${count === 1 ? 'stream' : 'streams
 /** Projections of which this version of the code can read no build yet: queries of them answer 503. */
 function missingBuilds({ unreadable }: Pick<CheckpointTracker, 'unreadable'>): readonly ReadinessProblem[] {
   return unreadable().map((name) => plain(`Projection ${name} is being built for this version.`))
+}
+
+/** A process that has yet to read the credentials and keys that stood at its start. */
+function missingCredentials({ hasCredentials }: Pick<ReadSide, 'hasCredentials'>): readonly ReadinessProblem[] {
+  return hasCredentials() ? [] : [plain(UNREAD_CREDENTIALS)]
 }
 
 /** Snapshots that this version of the code must build before it decides in time. */
@@ -98,8 +104,8 @@ function endedReactions({ status }: Pick<Workers, 'status'>): readonly Readiness
 
 /**
  * Readiness for `/readyz`, the same in every role: the stores must respond, the log must have what the read models were built
- * from, every projection must be folded by somebody and keep up, the stores' indexes must be there, reactions must run, and neither a build nor a snapshot of this
- * version may be missing.
+ * from, every projection must be folded by somebody and keep up, the credentials that stood at the start must be read, the stores' indexes must be there,
+ * reactions must run, and neither a build nor a snapshot of this version may be missing.
  */
 export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness> {
   const { readSide, workers, parked, writer, unprepared, clock, onChange, onOlderLog } = ports
@@ -130,6 +136,7 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<Readiness>
       ...endedReactions(workers),
       ...outdated,
       ...missingBuilds(readSide.positions),
+      ...missingCredentials(readSide),
       ...missingSnapshots(snapshots),
       ...unprepared().map(plain),
     ]

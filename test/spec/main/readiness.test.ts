@@ -41,7 +41,14 @@ function readinessFixture({
   const [clock, log] = [createManualClock(), createMemoryLog()]
   const positions = createCheckpointTracker(clock)
   const readiness = createReadiness({
-    readSide: { projections: null, positions, progress: async () => [], missingIndexes: async () => [], ...readSide },
+    readSide: {
+      projections: null,
+      positions,
+      hasCredentials: () => true,
+      progress: async () => [],
+      missingIndexes: async () => [],
+      ...readSide,
+    },
     projections: [openTallies, tallyTotals],
     log,
     workers: NO_WORKERS,
@@ -87,6 +94,14 @@ describe('the readiness of a process', () => {
         'Projection routes is being built for this version.',
       ),
     )
+  })
+
+  it('begins once the credentials that stood at its start are read', async () => {
+    let hasCredentials = false
+    const { readiness } = readinessFixture({ readSide: { hasCredentials: () => hasCredentials } })
+    expect(await readiness()).toEqual(problem('Credentials are being read from the log.'))
+    hasCredentials = true
+    expect(await readiness()).toEqual(READY)
   })
 
   it('begins once the snapshots of its version are built', async () => {
