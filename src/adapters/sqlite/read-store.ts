@@ -28,7 +28,7 @@ import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 import { createTextCodes, type TextCodes } from './text-codes.ts'
 import { decode, decodeOrNone, quoteName, scalarOrNone, valueAt } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
-import { VIEW_LAYOUT } from './view-layout.ts'
+import { FOLLOWED_VIEW_LAYOUT, VIEW_LAYOUT } from './view-layout.ts'
 import { createWalCheckpoints } from './wal-checkpoints.ts'
 
 const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(message)
@@ -61,7 +61,7 @@ export function createReadStoreFileCheck(path: string): () => void {
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteReadStore(path: string, { follows = false } = {}): Promise<ReadStore> {
-  const layout = follows ? { ...VIEW_LAYOUT, mappedBytes: 0 } : VIEW_LAYOUT
+  const layout = follows ? FOLLOWED_VIEW_LAYOUT : VIEW_LAYOUT
   const { db, checkFile } = withUnavailable(unavailable, () => openDatabase(path, layout))
   registerMatchesFunction(db)
   const prepare = createStatementCache(db)

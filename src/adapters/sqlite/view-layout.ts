@@ -8,7 +8,7 @@ export const VIEW_LAYOUT: Layout = {
   // 3: columns for the workspace of a document and for the instant at which it or a guard expires. 4: epochs of checkpoints.
   version: 4,
   synchronous: 'NORMAL',
-  cacheKiB: 64 * 1024,
+  cacheKiB: 32 * 1024,
   mappedBytes: WHOLE_FILE,
   pageBytes: 16 * 1024,
   tables: `
@@ -36,3 +36,9 @@ export const VIEW_LAYOUT: Layout = {
     CREATE UNIQUE INDEX IF NOT EXISTS notes_by_id ON notes (series, id);
     CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (expires_at)`,
 }
+
+/**
+ * The same for a connection that reads what another one writes all the time: without the memory map, which each write would
+ * invalidate, and with a cache that replaces it.
+ */
+export const FOLLOWED_VIEW_LAYOUT: Layout = { ...VIEW_LAYOUT, mappedBytes: 0, cacheKiB: 64 * 1024 }

@@ -3,6 +3,9 @@ import { connectRpc, type Handlers, type Remote } from '../../kernel/async/threa
 import { channelOf } from '../../kernel/async/worker-channel.ts'
 import type { WorkerLifecycle, WorkerStart } from './worker.ts'
 
+/** The most that the young generation of such a thread grows to (MB): it keeps little, and grew for minutes of an even load. */
+const YOUNG_MB = 4
+
 /** A worker thread that owns one file. */
 export interface FileThread<H extends Handlers> {
   /** Handlers of the running thread; starts it again if it died. @throws when it cannot start, and after `close` */
@@ -64,7 +67,10 @@ async function startThread<H extends WorkerLifecycle>(
   path: string,
   Unavailable: UnavailableType,
 ): Promise<RunningThread<H>> {
-  const worker = new Worker(module, { workerData: { path } satisfies WorkerStart })
+  const worker = new Worker(module, {
+    workerData: { path } satisfies WorkerStart,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  })
   let reason = `The thread of ${path} ended.`
   worker.once('error', (error) => {
     reason = error instanceof Error ? error.message : String(error)

@@ -6,10 +6,13 @@ export interface ReadThreads {
   readonly projector: LoadedThread | null
 }
 
+/** Young generation of the projector thread (MB): its batches are short-lived. */
+const PROJECTOR_YOUNG_MB = 16
+
 /** Begins to load the threads of the read side. */
 export function loadReadThreads(projects: boolean): ReadThreads {
   return {
     query: loadThread(new URL('./query-thread.ts', import.meta.url)),
-    projector: projects ? loadThread(new URL('./projector-thread.ts', import.meta.url)) : null,
+    projector: projects ? loadThread(new URL('./projector-thread.ts', import.meta.url), PROJECTOR_YOUNG_MB) : null,
   }
 }

@@ -50,6 +50,12 @@ export interface Thread<H extends Handlers> {
   readonly close: () => Promise<void>
 }
 
+/**
+ * The most that the young generation of a thread grows to (MB). Without a bound it goes on growing for minutes of an even load,
+ * to 60 MB.
+ */
+const YOUNG_MB = 32
+
 /** What people call the thread of a module: `query thread` for `query-thread.ts`. */
 const nameOf = (file: URL) => file.pathname.replace(/^.*\/|\.ts$/g, '').replaceAll('-', ' ')
 
@@ -70,8 +76,8 @@ export interface LoadedThread {
 }
 
 /** Begins to load the module of a thread, beside whatever this thread loads or waits for. */
-export function loadThread(file: URL): LoadedThread {
-  return { file, worker: new Worker(file) }
+export function loadThread(file: URL, youngMb = YOUNG_MB): LoadedThread {
+  return { file, worker: new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: youngMb } }) }
 }
 
 /**
