@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -33,14 +34,21 @@ export interface PlatformProcess {
   readonly stop: () => Promise<number | null>
 }
 
-/** A free port. */
+/** Ports below those that systems give to connections and to servers that name none: nothing takes one meanwhile. */
+const PORTS = { from: 20_000, to: 32_000 } as const
+
+/** A free port, for a process that starts later. */
 export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return String(typeof address === 'object' && address ? address.port : 0)
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    server.close()
+    if (isFree) return String(port)
+  }
 }
 
 type CommandLine = readonly [string, ...string[]]
