@@ -37,9 +37,9 @@ export interface FilteredReadPorts {
 export function createFilteredReads({ service, passOver, deadline }: FilteredReadPorts): FilteredReads {
   const kept = createKeptSubscriptions()
 
-  async function subscribe(after: number, filter: LogFilter): Promise<LogSubscription> {
+  async function subscribe(after: number, limit: number, filter: LogFilter): Promise<LogSubscription> {
     const found = kept.take(after, filter)
-    return found ?? openSubscription(service, { after, filter, serverFilter: serverFilterOf(filter), deadline })
+    return found ?? openSubscription(service, { after, filter, serverFilter: serverFilterOf(filter), limit, deadline })
   }
 
   /** Reads until the page is full or has the end of the log; for half the deadline if there is something by then. */
@@ -67,7 +67,7 @@ export function createFilteredReads({ service, passOver, deadline }: FilteredRea
   }
 
   async function readPage(after: number, limit: number, filter: LogFilter): Promise<LogPage> {
-    const subscription = await subscribe(after, filter)
+    const subscription = await subscribe(after, limit, filter)
     try {
       const page = await pageOf(subscription, after, limit, filter)
       kept.keep(subscription, page.position, filter)
@@ -80,7 +80,7 @@ export function createFilteredReads({ service, passOver, deadline }: FilteredRea
 
   /** Pages of one subscription, until the signal aborts or it breaks. @throws LogUnavailable */
   async function* pagesOf(after: number, signal: AbortSignal, filter: LogFilter): AsyncGenerator<LogPage> {
-    const subscription = await subscribe(after, filter).catch(throwUnavailable)
+    const subscription = await subscribe(after, FOLLOW_PAGE, filter).catch(throwUnavailable)
     signal.addEventListener('abort', subscription.close, { once: true })
     try {
       let quietMs: number = QUIET.firstMs

@@ -9,6 +9,8 @@ import type { StreamsService } from './streams-service.ts'
 
 /** The server is paused above these, and resumed at half of them. */
 const MAX_BUFFERED = { messages: 2_000, bytes: 8 * 1024 * 1024 } as const
+/** It is also paused above so many pages: who reads short pages would otherwise be sent a long one at once. */
+const PAGES_AHEAD = 2
 /** Bytes of messages in a page, roughly. */
 export const PAGE_BYTES = 16 * 1024 * 1024
 
@@ -36,6 +38,8 @@ export interface SubscriptionStart {
   readonly after: number
   readonly filter: LogFilter
   readonly serverFilter: ServerFilter
+  /** Events of the first page. */
+  readonly limit: number
   /** Longest silence before it has caught up (ms). */
   readonly deadline: number
 }
@@ -43,10 +47,10 @@ export interface SubscriptionStart {
 /** Subscribes to what a filter has of the log. @throws an error of the call */
 export async function openSubscription(
   service: StreamsService,
-  { after, filter, serverFilter, deadline }: SubscriptionStart,
+  { after, filter, serverFilter, limit, deadline }: SubscriptionStart,
 ): Promise<LogSubscription> {
   const call = await service.read(filteredSubscription(after < 0 ? 'start' : after, serverFilter))
-  const buffer = createBuffer(call)
+  const buffer = createBuffer(call, limit)
   let position = after
   let isCaughtUp = false
   let failure: Error | null = null
@@ -72,6 +76,7 @@ export async function openSubscription(
 
   return {
     take(limit) {
+      buffer.expect(limit)
       const events: RecordedEvent[] = []
       let bytes = 0
       while (events.length < limit && bytes < PAGE_BYTES) {
@@ -104,19 +109,25 @@ export async function openSubscription(
   }
 }
 
-/** Messages in order, which pause their source while there are too many. */
-function createBuffer(source: { pause(): void; resume(): void }) {
+/** Messages in order, which pause their source while there are too many for pages of a limit. */
+function createBuffer(source: { pause(): void; resume(): void }, limit: number) {
   let messages: ReadMessage[] = []
   let next = 0
   let bytes = 0
   let isPaused = false
+  let pageSize = limit
+  const most = () => Math.min(MAX_BUFFERED.messages, PAGES_AHEAD * pageSize)
   const left = () => messages.length - next
   return {
+    /** Hears how many events the next page takes. */
+    expect(events: number): void {
+      pageSize = events
+    },
     isEmpty: () => left() === 0,
     push(message: ReadMessage): void {
       messages.push(message)
       bytes += message.bytes
-      if (isPaused || (left() < MAX_BUFFERED.messages && bytes < MAX_BUFFERED.bytes)) return
+      if (isPaused || (left() < most() && bytes < MAX_BUFFERED.bytes)) return
       isPaused = true
       source.pause()
     },
@@ -129,7 +140,7 @@ function createBuffer(source: { pause(): void; resume(): void }) {
         return undefined
       }
       bytes -= message.bytes
-      if (isPaused && left() <= MAX_BUFFERED.messages / 2 && bytes <= MAX_BUFFERED.bytes / 2) {
+      if (isPaused && left() <= most() / 2 && bytes <= MAX_BUFFERED.bytes / 2) {
         isPaused = false
         source.resume()
       }
