@@ -47,7 +47,7 @@ const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 /** Splits a text at the ids of the call and its events, at its number and at instants. */
 function splitIntoSlots(text: string, ids: ReadonlyMap<string, number>, callId: string): Text {
   const names = [...ids.keys(), hexOf(callId)].join('|')
-  const found = new RegExp(`(${names}|CA-\\d{10}|"seq":\\d+|"[a-z]+Ms":\\d+|${INSTANT})`, 'i')
+  const found = new RegExp(`(${names}|CA-\\d{10}|"seq":\\d+|"[A-Za-z]+Ms":\\d+|${INSTANT})`)
   return text.split(found).flatMap((part, index): Text => {
     if (index % 2 === 0) return part === '' ? [] : [part]
     const place = ids.get(part)
