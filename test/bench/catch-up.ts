@@ -1,4 +1,3 @@
-import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
@@ -22,11 +21,10 @@ function logUpTo(log: EventLog, head: number): EventLog {
 }
 
 /**
- * Projects the first positions of a log into all registered projections in this thread, from their last checkpoint on.
- * Returns the seconds it took. @throws Error when a projection halts
+ * Projects a log up to a position into all registered projections of a SQLite file in this thread, from their last checkpoint on, and
+ * closes the log. Returns the seconds it took. @throws Error when a projection halts
  */
-export async function catchUp(events: string, views: string, head: number): Promise<number> {
-  const log = await openSqliteEventReader(events)
+export async function catchUp(log: EventLog, views: string, head: number): Promise<number> {
   const store = await openSqliteReadStore(views)
   const stop = new AbortController()
   const behind = new Set(projections.map(({ name }) => name))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { inTransaction, openConnection, openDatabase } from '../../src/adapters/sqlite/database.ts'
 import { VIEW_LAYOUT } from '../../src/adapters/sqlite/view-layout.ts'
 import { projections } from '../../src/main/registry.ts'
@@ -108,7 +109,7 @@ export function replay(events: number): Promise<readonly Figure[]> {
     // The first pair is a warm-up.
     for (let n = 0; n <= PAIRS; n++) {
       const rebuilt = join(directory, `short-${n}.db`)
-      const replayed = await catchUp(path, rebuilt, tenth)
+      const replayed = await catchUp(await openSqliteEventReader(path), rebuilt, tenth)
       const parsed = await parseRows(path, tenth)
       const inserted = await insertOnce(rebuilt, join(directory, `bare-${n}.db`))
       if (n === 0) continue
@@ -116,7 +117,7 @@ export function replay(events: number): Promise<readonly Figure[]> {
       parsing.push({ ours: tenth / replayed, ceiling: tenth / parsed })
       if (n > SLICES) continue
       fresh.push(replayed / tenth)
-      grown += await catchUp(path, join(directory, 'long.db'), slice * n)
+      grown += await catchUp(await openSqliteEventReader(path), join(directory, 'long.db'), slice * n)
     }
     const name = `replay into ${projections.length} projections, one thread`
     const whole = `rebuild of ${events.toLocaleString('en-US')} events beside a tenth`

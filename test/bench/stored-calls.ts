@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { callLog } from '../../projections/calls/call-log.ts'
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { buildNames } from '../../src/runtime/projections/build-names.ts'
@@ -35,7 +36,7 @@ export async function storeCalls(directory: string, secrets: readonly string[] =
   const played = await playTemplates(directory, secrets)
   const [events, views] = [join(directory, 'events.db'), join(directory, 'views.db')]
   const head = headOf(directory)
-  await catchUp(events, views, head)
+  await catchUp(await openSqliteEventReader(events), views, head)
   const templates = await storedTemplates(views, played)
   let stored = played.callIds.length
   return {

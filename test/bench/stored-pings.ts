@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import type { AuctionHeld } from '../../src/domain/auctions/auction.ts'
 import { auction } from '../../src/domain/auctions/auction.ts'
@@ -73,7 +74,7 @@ export async function storePings(directory: string, pings: number): Promise<Stor
   const views = join(directory, 'views.db')
   await playTemplates(directory)
   const head = headOf(directory)
-  await catchUp(join(directory, 'events.db'), views, head)
+  await catchUp(await openSqliteEventReader(join(directory, 'events.db')), views, head)
   const store = await openSqliteReadStore(views)
   const newestMs = Date.now()
   let workspaceId = ''
