@@ -100,10 +100,9 @@ export function createLaneReader<L extends RunningLane>(options: {
   /** Hands background lanes a page beside the others' work: from the position of the first one, to those that it concerns. */
   function readAside(lanes: readonly [L, ...L[]], most: number): void {
     const after = lanes[0].read
-    const { maxEvents, isPaced } = background.next()
+    const { maxEvents, isPaced } = background.begin()
     const mayPause = (lane: L) => isPaced && (work.mayPause?.(lane) ?? false)
-    const begun = clock.now()
-    const { pause } = background.pausesSince(begun)
+    const { pause } = background.pausesSince(clock.now())
     const bound = Math.min(most, maxEvents)
     const reading = (lanes.some(mayPause) ? readInParts(after, bound, pause) : logReader.page(after, bound)).then(
       (page) => {
@@ -125,13 +124,9 @@ export function createLaneReader<L extends RunningLane>(options: {
           lane.notBefore = Math.max(lane.notBefore, clock.now() + pauses.pauseMs())
       }),
     )
-    const measure = ({ events, end }: LogPage) => {
-      const doneAt = Math.max(clock.now(), ...lanes.map(({ notBefore }) => notBefore))
-      if (isPaced && !end) background.measurePaced(events.length, doneAt - begun)
-    }
     void Promise.all([reading, ...steps]).then(
-      ([{ page }]) => measure(page),
-      () => undefined,
+      ([{ page }]) => background.end(page.events.length),
+      () => background.end(0),
     )
   }
 

@@ -56,7 +56,7 @@ const RECENT_DOCS = 2_000
  * Documents of a piece of a commit: of the first one, the bounds of the others, and how much longer each may be than the one before,
  * since documents that are replaced take longer than new ones; and the duration that they aim at (ms).
  */
-export const PIECE = { first: 16, least: 4, most: 256, growth: 1.25, ms: 4 } as const
+export const PIECE = { first: 16, least: 1, most: 256, growth: 1.25, ms: 4 } as const
 
 /** What the lanes of a build are lanes of: their keys are the names of its checkpoints. */
 export function groupOf(projection: AnyProjection, names: BuildNames, shards: number): LaneGroup {

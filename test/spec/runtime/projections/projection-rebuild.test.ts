@@ -36,8 +36,8 @@ interface RebuildCommit {
   readonly isMove: boolean
 }
 
-/** A log, and a store where each commit of a rebuild takes so long (ms); `commits` are those that were. */
-function slowRebuild(tookMs: number) {
+/** A log, and a store where each commit of a rebuild takes so long (ms), or as its number says; `commits` are those that were. */
+function slowRebuild(tookMs: number | ((commit: number) => number)) {
   const fixture = projectionFixture()
   const { clock, log, store } = fixture
   const commits: RebuildCommit[] = []
@@ -46,7 +46,8 @@ function slowRebuild(tookMs: number) {
     async commit(writes, move) {
       if (!writes.some(({ collection }) => collection.includes('~'))) return store.commit(writes, move)
       const begun = clock.now()
-      await sleep(clock, tookMs, new AbortController().signal)
+      const ms = typeof tookMs === 'number' ? tookMs : tookMs(commits.length)
+      await sleep(clock, ms, new AbortController().signal)
       const isMove = move.next.position !== move.expected
       commits.push({ begun, ended: clock.now(), documents: writes.length, isMove })
       return store.commit(writes, move)
@@ -211,6 +212,28 @@ describe('rebuilding a projection', () => {
       runner.hurry(await log.head())
       await clock.advance(100)
     }
+  })
+
+  test('pauses half a second at most, and again after it has made up for a page that was held up', async () => {
+    const heldUpMs = 10_000
+    const { clock, log, start, fill, slow, commits } = slowRebuild((commit) => (commit === 1 ? heldUpMs : 30))
+    await fill(0, 2_000)
+    const runner = start({}, slow)
+    await runner.at()
+    await fill(2_000, 2_001)
+    await clock.advance(100)
+    await runner.rebuild('open-tallies')
+    for (let n = 2_001; commits.filter(({ isMove }) => isMove).length < 6; n += 10) {
+      await fill(n, n + 10)
+      runner.hurry(await log.head())
+      await clock.advance(100)
+    }
+    expect((commits[2]?.begun ?? 0) - (commits[1]?.ended ?? 0)).toBe(500)
+    const moves = commits.flatMap(({ isMove }, n) => (isMove ? [n] : []))
+    const piecesOf = moves.map((move, page) => move - (moves[page - 1] ?? -1))
+    const firstWhole = piecesOf.indexOf(1)
+    expect(firstWhole).toBe(1)
+    expect(Math.max(...piecesOf.slice(firstWhole))).toBeGreaterThan(1)
   })
 
   test('survives a crash at any of its writes', async () => {
