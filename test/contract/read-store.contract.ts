@@ -165,6 +165,9 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
             expect(await store.count(collection, filter)).toBe(expected)
             expect(await store.find(collection, { filter })).toHaveLength(expected)
           }
+          expect(await store.count(collection, { state: null, _id: { $gt: '' } })).toBe(
+            left.filter((each) => matches(each, { state: null })).length,
+          )
           const ids = stored.map(({ id }) => id)
           expect(byId(await store.getMany(collection, ids))).toEqual(byId(left))
           await store.drop(collection, collection)

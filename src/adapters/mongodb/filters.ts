@@ -16,7 +16,7 @@ export interface Row {
 
 const ROW_FIELDS: Readonly<Record<string, string>> = { _id: '_id', _position: 'p', workspaceId: 'w' }
 /** Row fields that a guard has too. */
-const GUARD_FIELDS: ReadonlySet<string> = new Set(['_position', 'workspaceId'])
+const GUARD_FIELDS: ReadonlySet<string> = new Set(['_id', '_position', 'workspaceId'])
 
 /** Stored path of a document's path, or of a field of its row. */
 export function storedPath(path: string): string {
