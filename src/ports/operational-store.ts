@@ -35,6 +35,8 @@ export interface LogQuery {
   readonly labels?: readonly string[]
   readonly from?: number
   readonly to?: number
+  /** Only the records after this one. They are sought, not skipped; the total counts all. */
+  readonly after?: Pick<LogRecord, 'id' | 'at'> | null
   readonly skip: number
   readonly limit: number
 }

@@ -115,12 +115,22 @@ function entryMethods(
 function logMethods(withDb: WithDb): Pick<OperationalStore, 'appendLog' | 'queryLog'> {
   return {
     appendLog: (records) => withDb((db) => insertLog(logRowsOf(db), records)),
-    queryLog: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
+    queryLog: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, after, skip, limit }) =>
       withDb(async (db) => {
         const labelFilter = labels.length > 0 ? { l: { $all: [...labels] } } : {}
         const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...labelFilter }
+        // The instant is sought in the index; the id only leaves out others of the same instant.
+        const following = after && {
+          t: { ...filter.t, $lte: after.at },
+          $or: [{ t: { $lt: after.at } }, { i: { $lt: after.id } }],
+        }
         const [found, total] = await Promise.all([
-          logRowsOf(db).find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
+          logRowsOf(db)
+            .find({ ...filter, ...following })
+            .sort({ t: -1, i: -1 })
+            .skip(skip)
+            .limit(limit)
+            .toArray(),
           logRowsOf(db).countDocuments(filter),
         ])
         return { total, records: found.map(logRecordOf) }

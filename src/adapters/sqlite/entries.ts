@@ -26,7 +26,7 @@ export type EntryCall =
   | readonly ['claim', key: string, owner: string, until: number, now: number]
   | readonly ['releaseClaim', key: string, owner: string]
   | readonly ['appendLog', records: readonly (readonly [series: string, row: LogRow])[]]
-  | readonly ['queryLog', now: number, part: LogPageQuery, skip: number, limit: number]
+  | readonly ['queryLog', now: number, part: LogPageQuery, after: LogPlace | null, skip: number, limit: number]
   | readonly ['deleteExpired', now: number]
 
 /** Filter of a log query; `from` inclusive, `to` exclusive. */
@@ -36,6 +36,9 @@ export interface LogPageQuery {
   readonly from: number
   readonly to: number
 }
+
+/** A place in a series: after the record of that instant and id. */
+export type LogPlace = readonly [at: number, id: string]
 
 /** Calls that only read. */
 export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'queryLog'])
@@ -100,11 +103,14 @@ const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
   appendLog(prepare, [, records]) {
     for (const [series, row] of records) prepare(INSERT_LOG).run(series, ...row)
   },
-  queryLog(prepare, [, now, { series, labels, from, to }, skip, limit]) {
+  queryLog(prepare, [, now, { series, labels, from, to }, after, skip, limit]) {
     const picked = `${PICKED}${' AND instr(labels, ?)'.repeat(labels.length)}`
-    const bound = [series, from, to, now, ...labels.map((label) => ` ${label} `)]
-    const [[total] = [0]] = rowsOf<[number]>(prepare(`SELECT count(*) ${picked}`).all(...bound))
-    const select = `SELECT id, at, labels, value, expires_at ${picked} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
+    const boundBefore = (end: number) => [series, from, end, now, ...labels.map((label) => ` ${label} `)]
+    const [[total] = [0]] = rowsOf<[number]>(prepare(`SELECT count(*) ${picked}`).all(...boundBefore(to)))
+    // The instant is sought in the index; the id only leaves out others of the same instant.
+    const following = after ? `${picked} AND (at < ? OR id < ?)` : picked
+    const bound = after ? [...boundBefore(Math.min(to, after[0] + 1)), ...after] : boundBefore(to)
+    const select = `SELECT id, at, labels, value, expires_at ${following} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
     return [total, prepare(select).all(...bound, limit, skip)]
   },
   deleteExpired: (prepare, [, now]) =>

@@ -47,11 +47,12 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
           [id, at, ` ${labels.join(' ')} `, jsonOf(value), expiresAt],
         ]),
       ),
-    async queryLog(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
+    async queryLog(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, after, skip, limit }) {
       const [total, rows] = await run<readonly [number, readonly LogRow[]]>(
         'queryLog',
         now,
         { series, labels, from, to },
+        after ? [after.at, after.id] : null,
         skip,
         limit,
       )

@@ -15,13 +15,14 @@ function createMemoryLogs() {
   const query: Logs['queryLog'] = async (
     name,
     now,
-    { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit },
+    { labels = [], from = 0, to = Number.POSITIVE_INFINITY, after, skip, limit },
   ) => {
     const found = [...(series.get(name)?.values() ?? [])]
       .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
       .filter((record) => labels.every((label) => record.labels.includes(label)))
       .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
-    return { total: found.length, records: found.slice(skip, skip + limit) }
+    const following = after ? found.filter(({ id, at }) => at < after.at || (at === after.at && id < after.id)) : found
+    return { total: found.length, records: following.slice(skip, skip + limit) }
   }
   /** Deletes the expired records; their number. */
   function deleteExpired(now: number): number {
