@@ -4,11 +4,12 @@ import { requestRecord, requestSeries } from '../../src/domain/access/request-lo
 import { PAGE } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { id, instant, pageOf, pageQuery, queryInteger, skipOf } from '../../src/kernel/wire.ts'
+import { id, instant, pageOf, queryInteger, skipOf } from '../../src/kernel/wire.ts'
 import type { LogRecord } from '../../src/ports/operational-store.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { pageResponse } from '../shared/listing.ts'
+import { cutPage } from '../shared/list-cursor.ts'
+import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
 import { timeWindowFields, timeWindowProblem } from '../shared/time-window.ts'
 
 const requestRow = requestRecord.extend({ id, at: instant }).meta({ id: 'LoggedRequest' })
@@ -27,7 +28,7 @@ export const listApiKeyRequests = defineQuery({
     ...timeWindowFields,
     status: queryInteger({ min: 100, max: 599 }).optional(),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-    ...pageQuery({ defaultSize: PAGE.longDefault, maxSize: PAGE.max }),
+    ...pageFields('api-key-requests', PAGE.longDefault),
   }),
   response: pageOf(requestRow),
   headers: { 'cache-control': 'no-store' },
@@ -40,13 +41,18 @@ export const listApiKeyRequests = defineQuery({
     if (problem) return problem
     const apiKey = await readOne(views, apiKeys, tenant.workspaceId, params.id)
     if (!apiKey) return refuse('api-key-not-found')
+    const asked = atCursor(query)
+    const { after, pageSize } = asked
     const { records, total } = await ops.queryLog(requestSeries(apiKey.id), Date.parse(now), {
       labels: [...(method === undefined ? [] : [method]), ...(status === undefined ? [] : [String(status)])],
       ...(from === undefined ? {} : { from: Date.parse(from) }),
       ...(to === undefined ? {} : { to: Date.parse(to) }),
-      skip: skipOf(query),
-      limit: query.pageSize,
+      after: after && { id: after.id, at: Number(after.values[0]) },
+      skip: after ? 0 : skipOf(asked),
+      // One more than the page has tells whether another page follows.
+      limit: pageSize + 1,
     })
-    return pageResponse(records.map(requestRowOf), query, total)
+    const { page, next } = cutPage(records, pageSize, ({ id, at }) => ({ id, values: [at] }))
+    return pageResponse(page.map(requestRowOf), asked, { total, next })
   },
 })

@@ -6,8 +6,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { listQuery, readListPage, textFilter } from '../shared/listing.ts'
 import { apiKeyShape, apiKeyShapes } from './api-key-shape.ts'
 
 /** The filter of stored keys that have a status at an instant (`apiKeyStatusAt`). */
@@ -26,7 +25,7 @@ export const listApiKeys = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     status: apiKeyStatus.optional(),
-    ...listQuery(['createdAt', 'name']),
+    ...listQuery('api-keys', ['createdAt', 'name']),
   }),
   response: pageOf(apiKeyShape),
   reads: [apiKeys],
@@ -35,7 +34,7 @@ export const listApiKeys = defineQuery({
     const state = query.status ? statusFilters[query.status](now) : {}
     const search = textFilter(query.q, ['name', 'prefix'])
     const filter: Filter = { $and: [{ workspaceId: tenant.workspaceId }, state, search] }
-    const { docs, total } = await readPage(views, apiKeys, filter, pageOptions(query))
-    return pageResponse(await apiKeyShapes(ops, now, docs), query, total)
+    const { docs, respond } = await readListPage(views, apiKeys, filter, query)
+    return respond(await apiKeyShapes(ops, now, docs))
   },
 })

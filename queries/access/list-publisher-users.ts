@@ -6,8 +6,8 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readOne, readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { readOne } from '../shared/documents.ts'
+import { listQuery, readListPage, textFilter } from '../shared/listing.ts'
 import { publisherUserShape, publisherUserShapeOf } from './publisher-user-shape.ts'
 
 /** The people of a publisher's portal: its users, then those whose invitation is open. */
@@ -16,7 +16,10 @@ export const listPublisherUsers = defineQuery({
   summary: "List the users of a publisher's portal",
   mounts: [{ surface: 'console', path: '/api/tracking/publishers/:id/users' }],
   params: z.object({ id }),
-  query: z.object({ q: z.string().max(SEARCH.text).optional(), ...listQuery(['createdAt', 'name', 'email']) }),
+  query: z.object({
+    q: z.string().max(SEARCH.text).optional(),
+    ...listQuery('publisher-users', ['createdAt', 'name', 'email']),
+  }),
   response: pageOf(publisherUserShape),
   reads: [publisherUsers, publishers],
   rejects: ['publisher-not-found'],
@@ -29,11 +32,10 @@ export const listPublisherUsers = defineQuery({
       openUntil: { $gt: now },
       ...textFilter(query.q, ['name', 'email']),
     }
-    const page = pageOptions(query)
-    const { docs, total } = await readPage(views, publisherUsers, filter, {
-      ...page,
-      sort: { status: -1, ...page.sort },
-    })
-    return pageResponse(docs.map(publisherUserShapeOf), query, total)
+    const { docs, respond } = await readListPage(views, publisherUsers, filter, query, (sort, way) => ({
+      status: -1,
+      [sort]: way,
+    }))
+    return respond(docs.map(publisherUserShapeOf))
   },
 })

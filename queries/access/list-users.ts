@@ -5,8 +5,7 @@ import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { listQuery, readListPage, textFilter } from '../shared/listing.ts'
 import { userShape, userShapeOf } from './user-shape.ts'
 
 /** The people of the workspace: its members, then those whose invitation is open. */
@@ -18,15 +17,17 @@ export const listUsers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     role: role.optional(),
-    ...listQuery(['createdAt', 'updatedAt', 'name', 'email', 'role']),
+    ...listQuery('users', ['createdAt', 'updatedAt', 'name', 'email', 'role']),
   }),
   response: pageOf(userShape),
   reads: [seats],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId }, now }) {
     const ofRole = query.role === undefined ? {} : { role: query.role }
     const filter = { workspaceId, openUntil: { $gt: now }, ...ofRole, ...textFilter(query.q, ['name', 'email']) }
-    const page = pageOptions(query)
-    const { docs, total } = await readPage(views, seats, filter, { ...page, sort: { status: -1, ...page.sort } })
-    return pageResponse(docs.map(userShapeOf), query, total)
+    const { docs, respond } = await readListPage(views, seats, filter, query, (sort, way) => ({
+      status: -1,
+      [sort]: way,
+    }))
+    return respond(docs.map(userShapeOf))
   },
 })

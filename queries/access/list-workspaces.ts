@@ -7,8 +7,8 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { cents, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
-import { readPage, readReferenced } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { readReferenced } from '../shared/documents.ts'
+import { listQuery, readListPage, textFilter } from '../shared/listing.ts'
 import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
 /** A workspace as the platform's staff sees it. */
@@ -27,7 +27,7 @@ export const listWorkspaces = defineQuery({
     planId: planId.optional(),
     subscriptionStatus: subscriptionStatus.optional(),
     sandbox: queryBoolean.optional(),
-    ...listQuery(['createdAt', 'name']),
+    ...listQuery('workspaces', ['createdAt', 'name']),
   }),
   response: pageOf(administeredWorkspace),
   reads: [workspaces, wallets],
@@ -35,9 +35,9 @@ export const listWorkspaces = defineQuery({
     const { q, planId, subscriptionStatus, sandbox } = query
     const named = Object.entries({ planId, subscriptionStatus, sandbox }).filter(([, value]) => value !== undefined)
     const filter: Filter = { ...Object.fromEntries(named), ...textFilter(q, ['name']) }
-    const { docs, total } = await readPage(views, workspaces, filter, pageOptions(query))
+    const { docs, respond } = await readListPage(views, workspaces, filter, query)
     const money = await readReferenced(views, wallets, docs, ({ id }) => id)
     const rows = docs.map((doc) => ({ ...workspaceShapeOf(doc), balanceCents: money.get(doc.id)?.balanceCents ?? 0 }))
-    return pageResponse(rows, query, total)
+    return respond(rows)
   },
 })

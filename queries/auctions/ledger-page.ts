@@ -2,19 +2,19 @@ import type { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import type { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import { skipOf } from '../../src/kernel/wire.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { type DocOf, type ListPage, type ProjectionOf, readSlice } from '../shared/documents.ts'
 import type { ListPlace } from '../shared/list-cursor.ts'
+import { pageOptions } from '../shared/listing.ts'
 import { inWindow, type PingSelection } from './ping-filter.ts'
 
 /** The page of a ledger in the store: newest first. */
 export function ledgerPage(
   selection: PingSelection,
-  query: { readonly page: number; readonly pageSize: number; readonly after?: ListPlace | null },
+  asked: Parameters<typeof pageOptions>[0],
 ): ListPage & { readonly filter: Filter } {
   const filter = { ...selection.filter, atMs: inWindow(selection) }
-  return { filter, sort: { atMs: -1 }, skip: skipOf(query), limit: query.pageSize, after: query.after ?? null }
+  return { filter, ...pageOptions(asked, () => ({ atMs: -1 })) }
 }
 
 /** A page of one of the ledgers, and the number of all rows that are selected. */

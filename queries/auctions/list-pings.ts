@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
-import { PAGE, PING } from '../../src/domain/shared/limits.ts'
+import { PING } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { cursorPageOf, instant, pageQuery } from '../../src/kernel/wire.ts'
+import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { cursorField } from '../shared/list-cursor.ts'
-import { atCursor, cursorPageResponse } from '../shared/listing.ts'
+import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
 import { ledgerPage, readLedgerPage } from './ledger-page.ts'
 import { pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf, type PingRow, pingRow } from './ping-row.ts'
@@ -23,10 +22,9 @@ export const listPings = defineQuery({
   params: z.object({}),
   query: z.object({
     ...pingFilters,
-    ...pageQuery({ defaultSize: PING.pageSize, maxSize: PAGE.max }),
-    cursor: cursorField(),
+    ...pageFields('pings', PING.pageSize),
   }),
-  response: cursorPageOf(pingRow).extend({ direction: pingDirection, from: instant, to: instant }),
+  response: pageOf(pingRow).extend({ direction: pingDirection, from: instant, to: instant }),
   reads: [pingLedger, bidLedger],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
@@ -38,10 +36,10 @@ export const listPings = defineQuery({
     const window = { direction, ...windowOf(selection) }
     if (direction === 'inbound') {
       const { docs, ...rest } = await readLedgerPage(views, pingLedger, page)
-      return { ...cursorPageResponse<PingRow>(docs.map(inboundRowOf), asked, rest), ...window }
+      return { ...pageResponse<PingRow>(docs.map(inboundRowOf), asked, rest), ...window }
     }
     const { docs, ...rest } = await readLedgerPage(views, bidLedger, page)
     const rows = docs.map((doc) => outboundRowOf(doc, Date.parse(now)))
-    return { ...cursorPageResponse<PingRow>(rows, asked, rest), ...window }
+    return { ...pageResponse<PingRow>(rows, asked, rest), ...window }
   },
 })

@@ -3,12 +3,12 @@ import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
 import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
 import { inboundPing } from '../../src/domain/auctions/inbound-ping.ts'
 import { maskDestination } from '../../src/domain/shared/format.ts'
-import { PAGE, PING } from '../../src/domain/shared/limits.ts'
+import { PING } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { instant, pageOf, pageQuery } from '../../src/kernel/wire.ts'
+import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { pageResponse } from '../shared/listing.ts'
+import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
 import { ledgerPage, readLedgerPage } from './ledger-page.ts'
 import { pingFilters, selectPings, windowOf } from './ping-filter.ts'
@@ -38,16 +38,16 @@ export const listPortalPings = defineQuery({
     outcome,
     reasonCode,
     q,
-    ...pageQuery({ defaultSize: PING.pageSize, maxSize: PAGE.max }),
+    ...pageFields('portal-pings', PING.pageSize),
   }),
   response: pageOf(portalPing).extend({ from: instant, to: instant }),
   reads: [pingLedger, bidLedger],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
-    const asked = { ...query, direction: 'inbound' as const, publisherId: portalPublisher(tenant) }
+    const asked = atCursor({ ...query, direction: 'inbound' as const, publisherId: portalPublisher(tenant) })
     const selection = await selectPings(views, { query: asked, tenant, now })
     if (isRefusal(selection)) return selection
-    const { docs, total } = await readLedgerPage(views, pingLedger, ledgerPage(selection, query))
-    return { ...pageResponse(docs.map(portalPingOf), query, total), ...windowOf(selection) }
+    const { docs, ...rest } = await readLedgerPage(views, pingLedger, ledgerPage(selection, asked))
+    return { ...pageResponse(docs.map(portalPingOf), asked, rest), ...windowOf(selection) }
   },
 })

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { cursorPageOf, instant } from '../../src/kernel/wire.ts'
+import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
-import { atCursor, cursorListQuery, cursorPageResponse } from '../shared/listing.ts'
+import { atCursor, listQuery, pageResponse } from '../shared/listing.ts'
 import { readCallPage } from './call-page.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats } from './call-stats.ts'
@@ -22,8 +22,8 @@ export const listCalls = defineQuery({
     { surface: 'console', path: '/api/tracking/calls' },
   ],
   params: z.object({}),
-  query: z.object({ ...callFilters, ...cursorListQuery(['startedAt', 'talkSeconds', 'billedCents']) }),
-  response: cursorPageOf(callRow).extend({ stats: callStats, from: instant, to: instant, timezone: z.string() }),
+  query: z.object({ ...callFilters, ...listQuery('calls', ['startedAt', 'talkSeconds', 'billedCents']) }),
+  response: pageOf(callRow).extend({ stats: callStats, from: instant, to: instant, timezone: z.string() }),
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
@@ -33,7 +33,7 @@ export const listCalls = defineQuery({
     const asked = atCursor(query)
     const sort = FIELDS[asked.sort] ?? 'startedMs'
     const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
-    const page = cursorPageResponse(docs.map(callRowOf), asked, { total: stats.count, next })
+    const page = pageResponse(docs.map(callRowOf), asked, { total: stats.count, next })
     return { ...page, stats, ...window }
   },
 })

@@ -6,7 +6,7 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
-import { listQuery, pageResponse } from '../shared/listing.ts'
+import { atCursor, listQuery, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
 import { readCallPage } from './call-page.ts'
 import { callStats } from './call-stats.ts'
@@ -47,7 +47,7 @@ export const listPortalCalls = defineQuery({
   summary: "List the publisher's calls",
   mounts: [{ surface: 'portal', path: '/api/portal/calls' }],
   params: z.object({}),
-  query: z.object({ ...portalCallFilters, ...listQuery(['startedAt', 'talkSeconds', 'payoutCents']) }),
+  query: z.object({ ...portalCallFilters, ...listQuery('portal-calls', ['startedAt', 'talkSeconds', 'payoutCents']) }),
   response: pageOf(portalCallRow).extend({ stats: portalCallStats, from: instant, to: instant, timezone: z.string() }),
   reads: [callLog],
   rejects: ['bad-request'],
@@ -60,9 +60,11 @@ export const listPortalCalls = defineQuery({
       query.tagKey === undefined
         ? selected
         : { ...selected, [`tagSources.${storedTag(query.tagKey)}`]: 'publisher' as const }
-    const sort = query.sort === 'startedAt' ? 'startedMs' : query.sort
-    const { docs, stats } = await readCallPage(views, filter, { ...query, sort })
+    const asked = atCursor(query)
+    const sort = asked.sort === 'startedAt' ? 'startedMs' : asked.sort
+    const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
     const { revenueCents: _revenue, profitCents: _profit, usageCents: _usage, ...shown } = stats
-    return { ...pageResponse(docs.map(portalCallRowOf), query, stats.count), stats: shown, ...window }
+    const page = pageResponse(docs.map(portalCallRowOf), asked, { total: stats.count, next })
+    return { ...page, stats: shown, ...window }
   },
 })

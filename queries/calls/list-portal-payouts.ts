@@ -6,11 +6,12 @@ import { localDays } from '../../src/domain/shared/local-days.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { instant, pageOf } from '../../src/kernel/wire.ts'
+import { instant, pageOf, skipOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
 import { readReferenced } from '../shared/documents.ts'
-import { pageFields, pageResponse } from '../shared/listing.ts'
+import { cutPage, type ListPlace } from '../shared/list-cursor.ts'
+import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
 import { callStatsOf } from './call-stats.ts'
 
@@ -23,13 +24,24 @@ const payoutRow = z.object({ date: z.iso.date(), campaign: named.nullable(), ...
 
 const SUMMED = ['connectedCount', 'convertedCount', 'payoutCents'] as const
 
+/** The newest day first, then by the name of the campaign; calls without a campaign before all others. */
+function comparePlaces(one: ListPlace, other: ListPlace): number {
+  const [date, name] = one.values
+  const [otherDate, otherName] = other.values
+  return (
+    String(otherDate).localeCompare(String(date)) ||
+    String(name).localeCompare(String(otherName)) ||
+    one.id.localeCompare(other.id)
+  )
+}
+
 /** The payouts of a publisher by day and campaign, the newest day first; days without calls have no row. */
 export const listPortalPayouts = defineQuery({
   name: 'list-portal-payouts',
   summary: "List the publisher's payouts by day and campaign",
   mounts: [{ surface: 'portal', path: '/api/portal/payouts' }],
   params: z.object({}),
-  query: z.object({ from, to, tz, campaignId, ...pageFields }),
+  query: z.object({ from, to, tz, campaignId, ...pageFields('portal-payouts') }),
   response: pageOf(payoutRow).extend({
     totals: z.object(figures),
     from: instant,
@@ -61,23 +73,21 @@ export const listPortalPayouts = defineQuery({
     const rows = sums.flat()
     const names = await readReferenced(views, campaigns, rows, (row) => row.campaignId)
     const nameOf = (id: string | null) => (id === null ? '' : (names.get(id)?.name ?? ''))
-    const sorted = rows.toSorted((one, other) =>
-      one.date === other.date
-        ? nameOf(one.campaignId).localeCompare(nameOf(other.campaignId)) ||
-          String(one.campaignId).localeCompare(String(other.campaignId))
-        : one.date < other.date
-          ? 1
-          : -1,
-    )
-    const start = (query.page - 1) * query.pageSize
-    const data = sorted.slice(start, start + query.pageSize).map(({ date, campaignId: id, figures }) => ({
+    const sorted = rows
+      .map((row) => ({ ...row, place: { id: row.campaignId ?? '', values: [row.date, nameOf(row.campaignId)] } }))
+      .toSorted((one, other) => comparePlaces(one.place, other.place))
+    const asked = atCursor(query)
+    const { after } = asked
+    const found = after ? sorted.filter(({ place }) => comparePlaces(place, after) > 0) : sorted.slice(skipOf(asked))
+    const { page, next } = cutPage(found, asked.pageSize, ({ place }) => place)
+    const data = page.map(({ date, campaignId: id, figures }) => ({
       date,
       campaign: id === null ? null : { id, name: nameOf(id) },
       ...figures,
     }))
     const { count: calls, connected, converted, payoutCents } = totals
     return {
-      ...pageResponse(data, query, rows.length),
+      ...pageResponse(data, asked, { total: rows.length, next }),
       totals: { calls, connected, converted, payoutCents },
       ...window,
     }

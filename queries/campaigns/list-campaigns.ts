@@ -9,9 +9,9 @@ import { numbers } from '../../projections/supply/numbers.ts'
 import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
 import { CAMPAIGN, SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { cursorPageOf } from '../../src/kernel/wire.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
+import { listQuery, RECORD_SORTS, readListPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { campaignShape, campaignShapes } from './campaign-shape.ts'
 
 /** Campaigns, without their checklists. */
@@ -28,9 +28,9 @@ export const listCampaigns = defineQuery({
     status: campaignStatus.optional(),
     routingMode: routingMode.optional(),
     verticalId: z.string().max(CAMPAIGN.verticalId).optional(),
-    ...cursorListQuery(RECORD_SORTS),
+    ...listQuery('campaigns', RECORD_SORTS),
   }),
-  response: cursorPageOf(campaignShape),
+  response: pageOf(campaignShape),
   reads: [campaigns, verticals, numbers, routes, lanes, capCounters, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
@@ -42,7 +42,7 @@ export const listCampaigns = defineQuery({
       ...(routingMode && { routingMode }),
       ...(verticalId && { verticalId }),
     }
-    const { docs, respond } = await readCursorPage(views, campaigns, filter, query)
+    const { docs, respond } = await readListPage(views, campaigns, filter, query)
     return respond(await campaignShapes(views, request, docs))
   },
 })

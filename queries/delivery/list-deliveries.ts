@@ -4,13 +4,16 @@ import { webhooks } from '../../projections/delivery/webhooks.ts'
 import { deliveryState } from '../../src/domain/delivery/delivery.ts'
 import { webhookEventName } from '../../src/domain/delivery/webhook-events.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { refuse } from '../../src/kernel/refusal.ts'
-import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
+import { isRefusal, refuse } from '../../src/kernel/refusal.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readOne, readPage } from '../shared/documents.ts'
-import { pageFields, pageResponse } from '../shared/listing.ts'
+import { readOne } from '../shared/documents.ts'
+import { openCursor } from '../shared/list-cursor.ts'
+import { pageFields, readListPage } from '../shared/listing.ts'
 import { timeWindowFields, timeWindowProblem } from '../shared/time-window.ts'
 import { deliveryShape, deliveryShapeOf } from './delivery-shape.ts'
+
+const ORDER = { createdMs: -1, order: -1 } as const
 
 /** The delivery log of an endpoint, newest first. */
 export const listDeliveries = defineQuery({
@@ -22,7 +25,7 @@ export const listDeliveries = defineQuery({
     state: deliveryState.optional(),
     event: webhookEventName.optional(),
     ...timeWindowFields,
-    ...pageFields,
+    ...pageFields('deliveries'),
   }),
   response: pageOf(deliveryShape),
   reads: [webhooks, deliveries],
@@ -32,6 +35,9 @@ export const listDeliveries = defineQuery({
     const problem = timeWindowProblem(query)
     if (problem) return problem
     if (!(await readOne(ports.views, webhooks, workspaceId, params.id))) return refuse('webhook-not-found')
+    // `order` is a position in the log of all workspaces, which a reader of one may not see.
+    const asked = openCursor(query, ports.secrets, workspaceId)
+    if (isRefusal(asked)) return asked
     const created = { ...(from && { $gte: Date.parse(from) }), ...(to && { $lt: Date.parse(to) }) }
     const filter = {
       workspaceId,
@@ -40,9 +46,8 @@ export const listDeliveries = defineQuery({
       ...(event && { event }),
       ...((from || to) && { createdMs: created }),
     }
-    const page = { sort: { createdMs: -1, order: -1 }, skip: skipOf(query), limit: query.pageSize } as const
-    const { docs, total } = await readPage(ports.views, deliveries, filter, page)
+    const { docs, respond } = await readListPage(ports.views, deliveries, filter, asked, () => ORDER)
     const rows = await Promise.all(docs.map((doc) => deliveryShapeOf(ports, doc, now)))
-    return pageResponse(rows, query, total)
+    return respond(rows)
   },
 })

@@ -3,10 +3,9 @@ import { webhooks } from '../../projections/delivery/webhooks.ts'
 import { webhook } from '../../src/domain/delivery/webhook.ts'
 import { WEBHOOK } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { pageFields, pageResponse, textFilter } from '../shared/listing.ts'
+import { pageFields, readListPage, textFilter } from '../shared/listing.ts'
 import { WEBHOOK_READS, webhookShape, webhookShapes } from './webhook-shape.ts'
 
 /** Webhook and pixel endpoints, newest first. */
@@ -21,7 +20,7 @@ export const listWebhooks = defineQuery({
     campaignId: id.optional(),
     publisherId: id.optional(),
     q: z.string().max(WEBHOOK.search).optional(),
-    ...pageFields,
+    ...pageFields('webhooks'),
   }),
   response: pageOf(webhookShape),
   reads: [webhooks, ...WEBHOOK_READS],
@@ -35,8 +34,7 @@ export const listWebhooks = defineQuery({
       ...(publisherId && { publisherId }),
       ...textFilter(q, ['name', 'url', 'note']),
     }
-    const page = { sort: { createdAt: -1 }, skip: skipOf(query), limit: query.pageSize } as const
-    const { docs, total } = await readPage(ports.views, webhooks, filter, page)
-    return pageResponse(await webhookShapes(ports, workspaceId, docs, now), query, total)
+    const { docs, respond } = await readListPage(ports.views, webhooks, filter, query, () => ({ createdAt: -1 }))
+    return respond(await webhookShapes(ports, workspaceId, docs, now))
   },
 })

@@ -6,9 +6,9 @@ import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { cursorPageOf } from '../../src/kernel/wire.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
+import { listQuery, RECORD_SORTS, readListPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { buyerRow, buyerRows } from './buyer-shape.ts'
 
 /** Buyers, each with its target counts and today's figures. */
@@ -23,16 +23,16 @@ export const listBuyers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     status: buyerStatus.optional(),
-    ...cursorListQuery(RECORD_SORTS),
+    ...listQuery('buyers', RECORD_SORTS),
   }),
-  response: cursorPageOf(buyerRow),
+  response: pageOf(buyerRow),
   reads: [buyers, targets, capCounters, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'company', 'contactName', 'externalRef'])
     const filter = { workspaceId, ...statusFilter(query.status, 'archived'), ...search }
-    const { docs, respond } = await readCursorPage(views, buyers, filter, query)
+    const { docs, respond } = await readListPage(views, buyers, filter, query)
     return respond(await buyerRows(views, request, docs))
   },
 })

@@ -8,12 +8,12 @@ import { targetKind, targetStatus, targetType } from '../../src/domain/demand/ta
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { cursorPageOf, id } from '../../src/kernel/wire.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { healthFilter } from '../routing/health-figures.ts'
 import { health } from '../routing/usage-figures.ts'
 import { readOne } from '../shared/documents.ts'
-import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
+import { listQuery, RECORD_SORTS, readListPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
 /** Targets, each with today's figures; bidder headers and templates are hidden from keys. */
@@ -33,9 +33,9 @@ export const listTargets = defineQuery({
     kind: targetKind.optional(),
     health: health.shape.health.optional(),
     campaignId: id.optional(),
-    ...cursorListQuery(RECORD_SORTS),
+    ...listQuery('targets', RECORD_SORTS),
   }),
-  response: cursorPageOf(targetShape),
+  response: pageOf(targetShape),
   reads: [targets, buyers, campaigns, capCounters, callLog],
   cacheable: true,
   rejects: ['campaign-not-found'],
@@ -53,7 +53,7 @@ export const listTargets = defineQuery({
       ...(campaignId && { campaignIds: campaignId }),
       ...(query.health && (await healthFilter(views, workspaceId, query.health))),
     }
-    const { docs, respond } = await readCursorPage(views, targets, filter, query)
+    const { docs, respond } = await readListPage(views, targets, filter, query)
     return respond(await targetShapes(views, request, docs, { open: surface === 'rest' ? null : secrets }))
   },
 })

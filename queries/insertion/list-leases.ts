@@ -6,10 +6,10 @@ import { leaseRecord } from '../../src/domain/insertion/lease-record.ts'
 import { LEASE } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readOne, readPage } from '../shared/documents.ts'
-import { pageFields, pageResponse } from '../shared/listing.ts'
+import { readOne } from '../shared/documents.ts'
+import { pageFields, readListPage } from '../shared/listing.ts'
 
 /** A visitor's lease in a response. */
 const leaseShape = leaseRecord
@@ -38,7 +38,7 @@ export const listLeases = defineQuery({
     status: leaseRecord.shape.status.optional(),
     numberId: id.optional(),
     visitorId: z.string().max(LEASE.visitorId.max).optional(),
-    ...pageFields,
+    ...pageFields('leases'),
   }),
   response: pageOf(leaseShape),
   reads: [pools, leases],
@@ -53,8 +53,7 @@ export const listLeases = defineQuery({
       ...(numberId && { 'number.id': numberId }),
       ...(visitorId && { visitorId }),
     }
-    const page = { sort: { takenAt: -1 }, skip: skipOf(query), limit: query.pageSize } as const
-    const { docs, total } = await readPage(views, leases, filter, page)
+    const { docs, respond } = await readListPage(views, leases, filter, query, () => ({ takenAt: -1 }))
     const rows = docs.map(
       ({ id: sessionId, workspaceId: _workspace, poolId: _pool, campaignId: _campaign, ...doc }) => ({
         sessionId,
@@ -62,6 +61,6 @@ export const listLeases = defineQuery({
         params: tagsOf(doc.params),
       }),
     )
-    return pageResponse(rows, query, total)
+    return respond(rows)
   },
 })

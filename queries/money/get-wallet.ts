@@ -4,8 +4,7 @@ import { wallets } from '../../projections/money/wallets.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { listQuery, readListPage } from '../shared/listing.ts'
 import { timeWindowProblem } from '../shared/time-window.ts'
 import { walletFigures } from './wallet-figures.ts'
 import { entriesFilter, entryFilters, entryShape, entryShapeOf } from './wallet-shape.ts'
@@ -16,17 +15,17 @@ export const getWallet = defineQuery({
   summary: 'Read the wallet and its book',
   mounts: [{ surface: 'console', path: '/api/tracking/wallet' }],
   params: z.object({}),
-  query: z.object({ ...entryFilters, ...listQuery(['at']) }),
+  query: z.object({ ...entryFilters, ...listQuery('wallet-entries', ['at']) }),
   response: z.object({ balanceCents: z.int(), reservedCents: z.int(), entries: pageOf(entryShape) }),
   reads: [wallets, walletEntries],
   rejects: ['validation-error'],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const problem = timeWindowProblem(query)
     if (problem) return problem
-    const [figures, { docs, total }] = await Promise.all([
+    const [figures, { docs, respond }] = await Promise.all([
       walletFigures(views, workspaceId),
-      readPage(views, walletEntries, entriesFilter(workspaceId, query), pageOptions({ ...query, sort: 'revision' })),
+      readListPage(views, walletEntries, entriesFilter(workspaceId, query), query, (_sort, way) => ({ revision: way })),
     ])
-    return { ...figures, entries: pageResponse(docs.map(entryShapeOf), query, total) }
+    return { ...figures, entries: respond(docs.map(entryShapeOf)) }
   },
 })

@@ -1,7 +1,7 @@
 import { type WithId, withId } from '../../src/kernel/document.ts'
 import { type AnyProjection, collectionOf, type Projection } from '../../src/kernel/projection.ts'
 import type { Filter, Page, ReadStore, Sort, StoredDocument } from '../../src/ports/read-store.ts'
-import { type ListPlace, placeAfter, rangesAfter } from './list-cursor.ts'
+import { cutPage, type ListPlace, placeAfter, rangesAfter } from './list-cursor.ts'
 
 /** The document type of a projection. */
 export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
@@ -91,12 +91,8 @@ export async function readSlice<Doc extends object>(
       const more = await find({ filter: { $and: [range, filter] }, sort, limit: wanted - found.length })
       found = [...found, ...more]
     }
-  const page = found.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    docs: page.map((each) => withId<Doc>(each)),
-    next: last && found.length > limit ? placeAfter(sort, last) : null,
-  }
+  const { page, next } = cutPage(found, limit, (last) => placeAfter(sort, last))
+  return { docs: page.map((each) => withId<Doc>(each)), next }
 }
 
 /** One page of the documents that match a filter, the total number of matches, and the place where the next page begins. */

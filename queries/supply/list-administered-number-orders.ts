@@ -6,8 +6,7 @@ import { numberOrder, orderStatus } from '../../src/domain/supply/number-order.t
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { listQuery, readListPage } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { withWorkspaces, workspaceReference } from '../shared/workspace-reference.ts'
 
@@ -24,14 +23,14 @@ export const listAdministeredNumberOrders = defineQuery({
     q: z.string().max(SEARCH.number).optional(),
     status: orderStatus.optional(),
     workspaceId: id.optional(),
-    ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
+    ...listQuery('administered-number-orders', ['createdAt', 'updatedAt', 'e164', 'status']),
   }),
   response: pageOf(administeredOrder),
   reads: [numberOrders, workspaces],
   async run({ views }: QueryPorts, { query }) {
     const { q, status, workspaceId } = query
     const filter = { ...(workspaceId && { workspaceId }), ...(status && { status }), ...numberFilter(q) }
-    const { docs, total } = await readPage(views, numberOrders, filter, pageOptions(query))
-    return pageResponse(await withWorkspaces(views, docs), query, total)
+    const { docs, respond } = await readListPage(views, numberOrders, filter, query)
+    return respond(await withWorkspaces(views, docs))
   },
 })

@@ -6,8 +6,7 @@ import { numberStatus, trackingNumber } from '../../src/domain/supply/number.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/listing.ts'
+import { listQuery, readListPage, statusFilter } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { withWorkspaces, workspaceReference } from '../shared/workspace-reference.ts'
 
@@ -25,7 +24,7 @@ export const listAdministeredNumbers = defineQuery({
     status: numberStatus.optional(),
     releaseRequested: queryBoolean.optional(),
     workspaceId: id.optional(),
-    ...listQuery(['createdAt', 'releaseRequestedAt', 'e164', 'status']),
+    ...listQuery('administered-numbers', ['createdAt', 'releaseRequestedAt', 'e164', 'status']),
   }),
   response: pageOf(administeredNumber),
   reads: [numbers, workspaces],
@@ -37,7 +36,7 @@ export const listAdministeredNumbers = defineQuery({
       ...numberFilter(q),
       ...(releaseRequested !== undefined && { releaseRequestedAt: releaseRequested ? { $ne: null } : null }),
     }
-    const { docs, total } = await readPage(views, numbers, filter, pageOptions(query))
-    return pageResponse(await withWorkspaces(views, docs), query, total)
+    const { docs, respond } = await readListPage(views, numbers, filter, query)
+    return respond(await withWorkspaces(views, docs))
   },
 })

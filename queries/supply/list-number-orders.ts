@@ -5,8 +5,7 @@ import { orderStatus } from '../../src/domain/supply/number-order.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { listQuery, readListPage } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { orderRow, orderRowOf } from './number-order-shape.ts'
 
@@ -19,13 +18,13 @@ export const listNumberOrders = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.number).optional(),
     status: orderStatus.optional(),
-    ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
+    ...listQuery('number-orders', ['createdAt', 'updatedAt', 'e164', 'status']),
   }),
   response: pageOf(orderRow),
   reads: [numberOrders],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const filter = { workspaceId, ...(query.status && { status: query.status }), ...numberFilter(query.q) }
-    const { docs, total } = await readPage(views, numberOrders, filter, pageOptions(query))
-    return pageResponse(docs.map(orderRowOf), query, total)
+    const { docs, respond } = await readListPage(views, numberOrders, filter, query)
+    return respond(docs.map(orderRowOf))
   },
 })

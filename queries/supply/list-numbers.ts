@@ -7,10 +7,10 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { numberStatus } from '../../src/domain/supply/number.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { cursorPageOf, id, queryBoolean } from '../../src/kernel/wire.ts'
+import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
-import { cursorListQuery, readCursorPage, statusFilter } from '../shared/listing.ts'
+import { listQuery, readListPage, statusFilter } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
@@ -36,9 +36,9 @@ export const listNumbers = defineQuery({
     publisherId: id.optional(),
     poolId: id.optional(),
     assigned: queryBoolean.optional(),
-    ...cursorListQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
+    ...listQuery('numbers', ['createdAt', 'e164', 'status', 'purchasedAt']),
   }),
-  response: cursorPageOf(numberShape),
+  response: pageOf(numberShape),
   reads: [numbers, campaigns, publishers, pools, callLog],
   cacheable: true,
   async run({ views }: QueryPorts, { query, ...request }) {
@@ -51,7 +51,7 @@ export const listNumbers = defineQuery({
       ...(publisherId && { publisherId }),
       ...(poolId && { poolId }),
     }
-    const { docs, respond } = await readCursorPage(views, numbers, filter, query)
+    const { docs, respond } = await readListPage(views, numbers, filter, query)
     return respond(await numberShapes(views, request, docs))
   },
 })

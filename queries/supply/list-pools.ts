@@ -7,8 +7,7 @@ import { pool } from '../../src/domain/supply/pool.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, RECORD_SORTS, textFilter } from '../shared/listing.ts'
+import { listQuery, RECORD_SORTS, readListPage, textFilter } from '../shared/listing.ts'
 import { poolShape, poolShapes } from './pool-shape.ts'
 
 /** Number pools. */
@@ -22,7 +21,7 @@ export const listPools = defineQuery({
     status: pool.shape.status.optional(),
     campaignId: id.optional(),
     publisherId: id.optional(),
-    ...listQuery(RECORD_SORTS),
+    ...listQuery('pools', RECORD_SORTS),
   }),
   response: pageOf(poolShape),
   reads: [pools, numbers, leases],
@@ -35,7 +34,7 @@ export const listPools = defineQuery({
       ...(publisherId && { publisherId }),
       ...textFilter(query.q, ['name', 'publicKey']),
     }
-    const { docs, total } = await readPage(views, pools, filter, pageOptions(query))
-    return pageResponse(await poolShapes(views, workspaceId, docs), query, total)
+    const { docs, respond } = await readListPage(views, pools, filter, query)
+    return respond(await poolShapes(views, workspaceId, docs))
   },
 })

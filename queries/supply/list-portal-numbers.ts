@@ -7,11 +7,12 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { named } from '../../src/domain/shared/fields.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { contains } from '../../src/ports/read-store.ts'
-import { readPage } from '../shared/documents.ts'
-import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/listing.ts'
+import { openCursor } from '../shared/list-cursor.ts'
+import { listQuery, readListPage, statusFilter } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
@@ -45,20 +46,25 @@ export const listPortalNumbers = defineQuery({
       .regex(/^\+?\d*$/, { error: 'must be digits of the number' })
       .optional(),
     campaignId: id.optional(),
-    ...listQuery(['createdAt', 'e164']),
+    ...listQuery('portal-numbers', ['createdAt', 'e164']),
   }),
   response: pageOf(portalNumber),
   reads: [numbers, campaigns, publishers, pools, callLog],
-  async run({ views }: QueryPorts, { query, ...request }) {
+  rejects: ['validation-error'],
+  async run({ views, secrets }: QueryPorts, { query, ...request }) {
     const publisherId = portalPublisher(request.tenant)
+    const { workspaceId } = request.tenant
+    // A publisher does not see when its numbers were created.
+    const asked = openCursor(query, secrets, workspaceId)
+    if (isRefusal(asked)) return asked
     const filter = {
-      workspaceId: request.tenant.workspaceId,
+      workspaceId,
       publisherId,
       ...statusFilter(undefined, 'released'),
       ...(query.q && { e164: contains(query.q) }),
       ...(query.campaignId && { campaignId: query.campaignId }),
     }
-    const { docs, total } = await readPage(views, numbers, filter, pageOptions(query))
+    const { docs, respond } = await readListPage(views, numbers, filter, asked)
     const shapes = await numberShapes(views, request, docs)
     const data = shapes.map(
       ({ id, e164, national, formatted, type, region, locality, calls30d, lastCallAt, campaign }) => ({
@@ -74,6 +80,6 @@ export const listPortalNumbers = defineQuery({
         lastCallAt,
       }),
     )
-    return pageResponse(data, query, total)
+    return respond(data)
   },
 })

@@ -4,9 +4,9 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { publisherStatus } from '../../src/domain/supply/publisher.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { cursorPageOf } from '../../src/kernel/wire.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { cursorListQuery, RECORD_SORTS, readCursorPage, statusFilter, textFilter } from '../shared/listing.ts'
+import { listQuery, RECORD_SORTS, readListPage, statusFilter, textFilter } from '../shared/listing.ts'
 import { LANE_READS } from './lane-shape.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
@@ -22,16 +22,16 @@ export const listPublishers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH.text).optional(),
     status: publisherStatus.optional(),
-    ...cursorListQuery(RECORD_SORTS),
+    ...listQuery('publishers', RECORD_SORTS),
   }),
-  response: cursorPageOf(publisherShape),
+  response: pageOf(publisherShape),
   reads: [publishers, ...LANE_READS, callLog],
   flushesUsage: true,
   async run(ports: QueryPorts, { query, ...request }) {
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
     const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
-    const { docs, respond } = await readCursorPage(ports.views, publishers, filter, query)
+    const { docs, respond } = await readListPage(ports.views, publishers, filter, query)
     return respond(await publisherShapes(ports, request, docs))
   },
 })

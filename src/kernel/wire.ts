@@ -137,7 +137,7 @@ export function skipOf({ page, pageSize }: { readonly page: number; readonly pag
   return Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER)
 }
 
-/** The response of a paged list. */
+/** The response of a paged list; `nextCursor` is null after the last row. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({
     data: z.array(row),
@@ -145,12 +145,8 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
     pageSize: z.int(),
     total: z.int(),
     totalPages: z.int(),
+    nextCursor: z.string().nullable(),
   })
-}
-
-/** The response of a paged list that can be read on by a cursor. */
-export function cursorPageOf<Row extends z.ZodType>(row: Row) {
-  return pageOf(row).extend({ nextCursor: z.string().nullable() })
 }
 
 /** Number of pages that the rows fill; 0 for no rows. */

@@ -3,10 +3,10 @@ import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { selectCalls } from '../../queries/shared/call-filter.ts'
 import { readSlice } from '../../queries/shared/documents.ts'
-import { atCursor, cursorPageResponse, pageOptions } from '../../queries/shared/listing.ts'
+import { atCursor, pageOptions, pageResponse } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { cursorPageOf } from '../../src/kernel/wire.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 
 /** The call list without its figures: the same filter, page and rows. Its total is that of the page. */
@@ -16,7 +16,7 @@ export const callPage = defineQuery({
   mounts: [{ surface: 'rest', path: '/api/v1/call-page', scope: 'calls:read' }],
   params: listCalls.params,
   query: listCalls.query,
-  response: cursorPageOf(callRow),
+  response: pageOf(callRow),
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
@@ -25,6 +25,6 @@ export const callPage = defineQuery({
     const asked = atCursor(query)
     const page = pageOptions({ ...asked, sort: 'startedMs' })
     const { docs, next } = await readSlice(views, callLog, requests.filter, page)
-    return cursorPageResponse(docs.map(callRowOf), asked, { total: docs.length, next })
+    return pageResponse(docs.map(callRowOf), asked, { total: docs.length, next })
   },
 })

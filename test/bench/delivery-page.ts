@@ -1,10 +1,10 @@
 import { deliveries } from '../../projections/delivery/deliveries.ts'
 import { deliveryShape, deliveryShapeOf } from '../../queries/delivery/delivery-shape.ts'
 import { listDeliveries } from '../../queries/delivery/list-deliveries.ts'
-import { readAll } from '../../queries/shared/documents.ts'
-import { pageResponse } from '../../queries/shared/listing.ts'
+import { readSlice } from '../../queries/shared/documents.ts'
+import { atCursor, pageOptions, pageResponse } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
-import { pageOf, skipOf } from '../../src/kernel/wire.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 
 /** The delivery log as `call-page.ts` has the call list: the same filter, order and rows. Its total is that of the page. */
@@ -18,9 +18,10 @@ export const deliveryPage = defineQuery({
   reads: [deliveries],
   async run(ports: QueryPorts, { params, query, tenant: { workspaceId }, now }) {
     const filter = { workspaceId, webhookId: params.id, ...(query.state && { state: query.state }) }
-    const page = { sort: { createdMs: -1, order: -1 }, skip: skipOf(query), limit: query.pageSize } as const
-    const docs = await readAll(ports.views, deliveries, { filter, ...page })
+    const asked = atCursor(query)
+    const page = pageOptions(asked, () => ({ createdMs: -1, order: -1 }))
+    const { docs, next } = await readSlice(ports.views, deliveries, filter, page)
     const rows = await Promise.all(docs.map((doc) => deliveryShapeOf(ports, doc, now)))
-    return pageResponse(rows, query, rows.length)
+    return pageResponse(rows, asked, { total: rows.length, next })
   },
 })

@@ -38,7 +38,7 @@ export interface LogPageQuery {
 }
 
 /** A place in a series: after the record of that instant and id. */
-export type LogPlace = readonly [at: number, id: string]
+type LogPlace = readonly [at: number, id: string]
 
 /** Calls that only read. */
 export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'queryLog'])

@@ -261,6 +261,22 @@ describe('numbers', () => {
     for (const hidden of [...HIDDEN, 'monthlyCents', 'renewsAt']) expect(text).not.toContain(hidden)
   })
 
+  it('are read on by a cursor that does not tell when they were created', async () => {
+    const { data, total } = (await get('numbers')).body
+    const first = (await get('numbers?pageSize=1')).body
+    const second = (await get(`numbers?pageSize=1&cursor=${first.nextCursor}`)).body
+    expect([[...first.data, ...second.data], second.page, second.nextCursor]).toEqual([data, total, null])
+    const opened = Buffer.from(first.nextCursor, 'base64url').toString()
+    expect(opened).not.toMatch(/\d{4}-\d{2}-\d{2}T/)
+    const plain = Buffer.from(JSON.stringify([...JSON.parse(opened).slice(0, -1), minutesAgo(1)]))
+    const refused = await get(`numbers?cursor=${plain.toString('base64url')}`)
+    expect([...statusAndCode(refused), Object.keys(refused.body.error.details)]).toEqual([
+      400,
+      'validation_error',
+      ['cursor'],
+    ])
+  })
+
   it('are found by their digits, not by the label of the workspace', async () => {
     expect(await idsOf(`numbers?q=${the.moved.e164.slice(-7)}`)).toEqual([the.moved.numberId])
     expect(await idsOf(`numbers?q=%2B${the.moved.e164.slice(1)}`)).toEqual([the.moved.numberId])

@@ -43,7 +43,7 @@ it('the request log holds every request of a key, refused ones too, newest first
     expect(answer.status, path).toBe(status)
   }
   const { data, ...page } = await logged(key, requests.length)
-  expect(page).toEqual({ page: 1, pageSize: 50, total: 7, totalPages: 1 })
+  expect(page).toEqual({ page: 1, pageSize: 50, total: 7, totalPages: 1, nextCursor: null })
   expect(data.map(({ path, query, status, errorCode }: Json) => [path, query, status, errorCode])).toEqual(
     requests
       .map(([path, status, errorCode]) => [...`${path}?`.split('?').slice(0, 2), status, errorCode])

@@ -323,9 +323,14 @@ describe('GET /api/tracking/webhooks/:id/deliveries', () => {
         ['call.completed', 'delivered'],
         ['call.routed', 'failed'],
       ])
-      expect(await list(id)).toEqual({ data: all, page: 1, pageSize: 25, total: 3, totalPages: 1 })
+      expect(await list(id)).toEqual({ data: all, page: 1, pageSize: 25, total: 3, totalPages: 1, nextCursor: null })
       const second = await list(id, { page: 2, pageSize: 1 })
-      expect(second).toEqual({ data: [all[1]], page: 2, pageSize: 1, total: 3, totalPages: 3 })
+      const { nextCursor } = second
+      expect(second).toEqual({ data: [all[1]], page: 2, pageSize: 1, total: 3, totalPages: 3, nextCursor })
+      expect(await list(id, { cursor: nextCursor })).toMatchObject({ data: [all[2]], page: 3, nextCursor: null })
+      // Sorted by the position in the log of all workspaces, which it does not show.
+      const stored = JSON.parse(Buffer.from(nextCursor, 'base64url').toString())
+      expect(stored).toEqual(['deliveries', '', 'desc', 3, all[1].id, expect.any(String)])
       expect(await list(id, { page: 9 })).toMatchObject({ data: [], total: 3 })
       expect((await list(id, { pageSize: 1_000 })).pageSize).toBe(200)
     })

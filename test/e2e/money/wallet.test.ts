@@ -52,7 +52,7 @@ it('a wallet is empty before its first entry', async () => {
   expect(await entries({}, other)).toEqual({
     balanceCents: 0,
     reservedCents: 0,
-    entries: { data: [], page: 1, pageSize: 25, total: 0, totalPages: 0 },
+    entries: { data: [], page: 1, pageSize: 25, total: 0, totalPages: 0, nextCursor: null },
   })
 })
 

@@ -126,6 +126,8 @@ it.each(KINDS)('%s: a cursor goes on after the last row of a page, in its order'
   expect(pages.flatMap(({ data }) => data)).toEqual(whole.data)
   expect(pages.map(({ page }) => page)).toEqual(whole.data.map((_: Json, n: number) => n + 1))
   expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([whole.total]))
+  const other = await list(kind === 'buyers' ? 'targets' : 'buyers', { cursor: pages[0].nextCursor })
+  expect(other).toMatchObject({ status: 400, body: { error: { details: { cursor: expect.any(String) } } } })
 })
 
 it.each(READ)('%s: a malformed, an unknown and a foreign id give the same 404', async (kind) => {

@@ -295,6 +295,7 @@ describe('GET /api/tracking/pools', () => {
       pageSize: 25,
       total: 2,
       totalPages: 1,
+      nextCursor: null,
     })
     expect(await names({ q: 'ALPH' })).toEqual(['Alpha'])
     expect(await names({ q: two.publicKey })).toEqual(['Beta'])

@@ -66,7 +66,7 @@ describe('the wallet', () => {
     expect(await ask([])).toEqual({
       balanceCents: 0,
       reservedCents: 0,
-      entries: { data: [], page: 1, pageSize: 25, total: 0, totalPages: 0 },
+      entries: { data: [], page: 1, pageSize: 25, total: 0, totalPages: 0, nextCursor: null },
     })
   })
 

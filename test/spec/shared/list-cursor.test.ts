@@ -1,21 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { createBuyer } from '../../../commands/demand/create-buyer.ts'
 import { listBuyers } from '../../../queries/demand/list-buyers.ts'
-import { cursorField, cursorText, placeAfter } from '../../../queries/shared/list-cursor.ts'
+import { cursorField, cursorText, openCursor, placeAfter } from '../../../queries/shared/list-cursor.ts'
 import { PAGE } from '../../../src/domain/shared/limits.ts'
+import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { ask, names } from '../../support/fixtures/configuration-views.ts'
+import { WORKSPACE } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace } from '../../support/fixtures/workspace-fixture.ts'
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('the cursor of a list', () => {
-  const field = cursorField(['name', 'createdAt'])
+  const field = cursorField('buyers', ['name', 'createdAt'])
 
   it('is read as it was written', () => {
     const after = { id: 'id-1', values: ['日本', 7, null] }
-    const cursor = { sort: 'name', dir: 'asc', page: 3, after }
-    expect(field.parse(cursorText(cursor))).toEqual(cursor)
-    expect(field.parse(undefined)).toBeUndefined()
+    const start = { sort: 'name', dir: 'asc', page: 3, after }
+    const none = field.parse(undefined)
+    expect(none).toEqual({ list: 'buyers', start: null })
+    expect(field.parse(cursorText(none, start))).toEqual({ list: 'buyers', start })
   })
 
   it.each([
@@ -23,11 +26,12 @@ describe('the cursor of a list', () => {
     ['an empty text', ''],
     ['no JSON', 'bm8'],
     ['another shape', encoded({ sort: 'name' })],
-    ['a sort that the list lacks', encoded(['status', 'asc', 2, 'id-1', 'x'])],
-    ['an unknown direction', encoded(['name', 'up', 2, 'id-1', 'x'])],
-    ['no page', encoded(['name', 'asc', 0, 'id-1', 'x'])],
-    ['an id that is no text', encoded(['name', 'asc', 2, 7, 'x'])],
-    ['a value that is neither text nor number', encoded(['name', 'asc', 2, 'id-1', { $gt: '' }])],
+    ['another list', encoded(['targets', 'name', 'asc', 2, 'id-1', 'x'])],
+    ['a sort that the list lacks', encoded(['buyers', 'status', 'asc', 2, 'id-1', 'x'])],
+    ['an unknown direction', encoded(['buyers', 'name', 'up', 2, 'id-1', 'x'])],
+    ['no page', encoded(['buyers', 'name', 'asc', 0, 'id-1', 'x'])],
+    ['an id that is no text', encoded(['buyers', 'name', 'asc', 2, 7, 'x'])],
+    ['a value that is neither text nor number', encoded(['buyers', 'name', 'asc', 2, 'id-1', { $gt: '' }])],
   ])('refuses %s', (_what, text) => {
     expect(field.safeParse(text).error?.issues.map(({ message }) => message)).toEqual([
       'must be the nextCursor of a page of this list',
@@ -36,7 +40,8 @@ describe('the cursor of a list', () => {
 
   it('has a longest text', () => {
     const cursorOf = (length: number) => {
-      const text = cursorText({ sort: 'name', dir: 'asc', page: 2, after: { id: 'i', values: ['x'.repeat(length)] } })
+      const after = { id: 'i', values: ['x'.repeat(length)] }
+      const text = cursorText(field.parse(undefined), { sort: 'name', dir: 'asc', page: 2, after })
       return { text, isRead: field.safeParse(text).success }
     }
     const lengths = Array.from({ length: PAGE.cursor }, (_, n) => n)
@@ -50,6 +55,37 @@ describe('the cursor of a list', () => {
       id: 'id-1',
       values: ['Acme', 12, null, null],
     })
+  })
+})
+
+describe('a sealed cursor', () => {
+  const query = { cursor: cursorField('webhooks').parse(undefined) }
+  const reversed = (text: string) => [...text].toReversed().join('')
+  const places: object[] = []
+  const secrets = {
+    seal(text: string, place: object) {
+      places.push(place)
+      return reversed(text)
+    },
+    unseal: reversed,
+  }
+  const sealedText = (values: readonly (string | number)[]) => {
+    const opened = openCursor(query, secrets, WORKSPACE)
+    if (isRefusal(opened)) throw new Error('A request without a cursor is refused.')
+    return cursorText(opened.cursor, { sort: '', dir: 'desc', page: 2, after: { id: 'id-1', values } })
+  }
+  const read = (text: string) => openCursor({ cursor: cursorField('webhooks').parse(text) }, secrets, WORKSPACE)
+
+  it('hides its values, for its list and workspace, and is read as it was written', () => {
+    const text = sealedText(['2026-03-01', 9_007])
+    expect(Buffer.from(text, 'base64url').toString()).not.toMatch(/2026-03|9007/)
+    expect(places).toEqual([{ purpose: 'list-cursor', path: [WORKSPACE, 'webhooks'] }])
+    expect(read(text)).toMatchObject({ cursor: { start: { after: { id: 'id-1', values: ['2026-03-01', 9_007] } } } })
+  })
+
+  it('is refused, if its values are not sealed', () => {
+    const text = cursorText(query.cursor, { sort: '', dir: 'desc', page: 2, after: { id: 'id-1', values: [7] } })
+    expect(read(text)).toMatchObject({ refused: 'validation-error', details: { cursor: expect.any(String) } })
   })
 })
 

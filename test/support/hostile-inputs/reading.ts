@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { digitsOf } from '../../../queries/shared/digits.ts'
-import { listQuery, pageOptions, RECORD_SORTS, textFilter } from '../../../queries/shared/listing.ts'
+import { atCursor, listQuery, pageOptions, RECORD_SORTS, textFilter } from '../../../queries/shared/listing.ts'
 import { numberFilter } from '../../../queries/shared/number-search.ts'
 import { numberingPlans, searchNumbers } from '../../../src/adapters/simulator/inventory.ts'
 import { reverseDigits } from '../../../src/domain/calls/call-record.ts'
@@ -51,12 +51,12 @@ export const SEARCHES: readonly Row[] = [
   ...shapes({ 'digits of a caller': ['1'], 'no digits of a caller': ['-'] }, CALL_LOG.caller.max, reverseDigits),
 ]
 
-const listed = z.object(listQuery(RECORD_SORTS))
+const listed = z.object(listQuery('records', RECORD_SORTS))
 const sortRow = (input: string, sent: Readonly<Record<string, string>>): Row => [
   input,
   () => () => {
     const query = listed.safeParse(sent)
-    return query.success ? pageOptions(query.data) : null
+    return query.success ? pageOptions(atCursor(query.data)) : null
   },
 ]
 
