@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { inTransaction, openConnection, openDatabase } from '../../src/adapters/sqlite/database.ts'
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
 import { VIEW_LAYOUT } from '../../src/adapters/sqlite/view-layout.ts'
 import { projections } from '../../src/main/registry.ts'
 import { START } from '../../src/ports/event-log.ts'

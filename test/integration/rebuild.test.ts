@@ -23,7 +23,7 @@ beforeEach(async () => {
   await engine.play(12, 4)
   const head = await engine.log.head()
   await engine.close()
-  await catchUp(fileOf('events'), fileOf('views'), head)
+  await catchUp(await openSqliteEventReader(fileOf('events')), fileOf('views'), head)
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 

@@ -27,7 +27,6 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
   const isArriving = () => isRecent(arrivedAt)
 
   return {
-    isArriving,
     /** Counts live events. */
     count(events: number): void {
       owed += GAIN * events
@@ -47,14 +46,19 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
       readAt = clock.now()
       owed = Math.max(0, owed - events)
     },
-    /** Pauses since an instant: each for a multiple of the time that has passed since the last one, up to a limit. */
+    /**
+     * Pauses since an instant: each for a multiple of the time that has passed since the last one, up to a limit. None while nothing
+     * arrives, nor once another page is owed beside the one under way.
+     */
     pausesSince(begun: number) {
       let since = begun
-      const pauseMs = () => Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since))
+      const mayPause = () => isArriving() && owed <= 2 * BACKGROUND_PAGE.events
+      const pauseMs = () => (mayPause() ? Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since)) : 0)
       return {
         pauseMs,
         async pause(): Promise<void> {
-          if (isArriving()) await sleep(clock, pauseMs(), signal)
+          const ms = pauseMs()
+          if (ms > 0) await sleep(clock, ms, signal)
           since = clock.now()
         },
       }

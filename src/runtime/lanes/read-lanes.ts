@@ -120,8 +120,7 @@ export function createLaneReader<L extends RunningLane>(options: {
         if (!members.includes(lane)) return
         const pauses = background.pausesSince(clock.now())
         await work.take(lane, page, mayPause(lane) ? pauses.pause : null)
-        if (mayPause(lane) && background.isArriving() && !page.end)
-          lane.notBefore = Math.max(lane.notBefore, clock.now() + pauses.pauseMs())
+        if (mayPause(lane) && !page.end) lane.notBefore = Math.max(lane.notBefore, clock.now() + pauses.pauseMs())
       }),
     )
     void Promise.all([reading, ...steps]).then(
