@@ -23,7 +23,6 @@ import { pools } from '../test/bench/pools.ts'
 import { rebuildOnMongo } from '../test/bench/rebuild-mongodb.ts'
 import { rebuildWrites, rebuildWritesOnServers } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
-import { replayFromEventStore } from '../test/bench/replay-eventstore.ts'
 import { reports } from '../test/bench/reports.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
 import { stops } from '../test/bench/stop.ts'
@@ -60,7 +59,6 @@ const { positionals, values } = parseArgs({
 const onEventStore: Readonly<Record<string, (url: string) => Promise<readonly Figure[]>>> = {
   'engine-eventstore': instantCallsOnEventStore,
   follow: following,
-  'replay-eventstore': (url) => replayFromEventStore(url, Number(values.rebuilt)),
   writers: writersOnEventStore,
 }
 /** Benchmarks over a running MongoDB too, which MONGODB_URL names. */
