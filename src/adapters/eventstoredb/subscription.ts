@@ -9,7 +9,7 @@ import type { StreamsService } from './streams-service.ts'
 
 /** The server is paused above these, and resumed at half of them. */
 const MAX_BUFFERED = { messages: 2_000, bytes: 8 * 1024 * 1024 } as const
-/** It is also paused above so many pages: who reads short pages would otherwise be sent a long one at once. */
+/** Maximum pages in the buffer: the server is paused above them, so that a reader of short pages is not sent thousands of events at once. */
 const PAGES_AHEAD = 2
 /** Bytes of messages in a page, roughly. */
 export const PAGE_BYTES = 16 * 1024 * 1024

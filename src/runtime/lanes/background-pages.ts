@@ -40,7 +40,7 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
       const { events } = BACKGROUND_PAGE
       return { maxEvents: Math.max(events, owed), isPaced: owed <= events }
     },
-    /** Ends a page of so many events. */
+    /** Ends a page. `events`: the number that it had. */
     end(events: number): void {
       underWay -= 1
       readAt = clock.now()
