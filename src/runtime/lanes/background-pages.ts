@@ -1,11 +1,16 @@
+import { createMutex } from '../../kernel/async/mutex.ts'
 import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { type LogPage, START } from '../../ports/event-log.ts'
+import type { PauseWork } from './running-lane.ts'
 
 /**
  * Events in a page of background lanes while live events arrive, and in how many parts it is read. Many events make one commit of
  * each document; short parts hold nobody up.
  */
-export const BACKGROUND_PAGE = { events: 512, parts: 8 } as const
+export const BACKGROUND_PAGE = { events: 1_024, parts: 16 } as const
+/** Events of the last page of the log that background lanes take at once: with pauses, others would arrive meanwhile for ever. */
+const LAST_PAGE_EVENTS = 128
 /**
  * While live events arrive, a background lane that may pause does so for as long as its last piece of work took, times this, and
  * never longer (ms): a piece that a server's collection of garbage held up is no reason to pause for seconds.
@@ -21,16 +26,24 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
   let arrivedAt = Number.NEGATIVE_INFINITY
   let readAt = Number.NEGATIVE_INFINITY
   let underWay = 0
-  /** Events that are still to be read for those that have arrived: when more than a page, without pauses. */
+  /** Events that are still to be read for those that have arrived. */
   let owed = 0
+  /** Position up to which live events are counted. */
+  let countedTo = START
+  const turns = createMutex()
   const isRecent = (at: number) => clock.now() - at < RECENT_MS
   const isArriving = () => isRecent(arrivedAt)
 
+  /** How much of their pauses lanes take: all while a page is owed at most, less and less up to two pages. */
+  const pauseShare = () => (isArriving() ? Math.min(1, Math.max(0, 2 - owed / BACKGROUND_PAGE.events)) : 0)
+
   return {
-    /** Counts live events. */
-    count(events: number): void {
-      owed += GAIN * events
-      if (events > 0) arrivedAt = clock.now()
+    /** Counts the live events of a page, each once, however many pages have it. */
+    count({ events, position }: LogPage): void {
+      const arrived = events.filter((event) => event.position > countedTo).length
+      owed += GAIN * arrived
+      countedTo = Math.max(countedTo, position)
+      if (arrived > 0) arrivedAt = clock.now()
     },
     /** Begins a page: its maximum events, and whether its lanes pause. */
     begin(): { readonly maxEvents: number; readonly isPaced: boolean } {
@@ -38,8 +51,10 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
       underWay += 1
       if (!isArriving()) return { maxEvents: Number.POSITIVE_INFINITY, isPaced: false }
       const { events } = BACKGROUND_PAGE
-      return { maxEvents: Math.max(events, owed), isPaced: owed <= events }
+      return { maxEvents: Math.max(events, owed), isPaced: pauseShare() > 0 }
     },
+    /** Whether a page brings its lanes to the end of the log so soon that they need not pause. */
+    isLast: ({ end, events }: LogPage) => end && events.length <= LAST_PAGE_EVENTS,
     /** Ends a page. `events`: the number that it had. */
     end(events: number): void {
       underWay -= 1
@@ -47,21 +62,21 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
       owed = Math.max(0, owed - events)
     },
     /**
-     * Pauses since an instant: each for a multiple of the time that has passed since the last one, up to a limit. None while nothing
-     * arrives, nor once another page is owed beside the one under way.
+     * Does work that pauses, after all such work before. `pause` is for between its pieces, and follows it too: for a multiple of the
+     * time since the last one, up to a limit. None while nothing arrives, nor once two pages are owed.
      */
-    pausesSince(begun: number) {
-      let since = begun
-      const mayPause = () => isArriving() && owed <= 2 * BACKGROUND_PAGE.events
-      const pauseMs = () => (mayPause() ? Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since)) : 0)
-      return {
-        pauseMs,
-        async pause(): Promise<void> {
-          const ms = pauseMs()
+    inTurn<Result>(work: (pause: PauseWork) => Promise<Result>): Promise<Result> {
+      return turns(async () => {
+        let since = clock.now()
+        const pause = async () => {
+          const ms = pauseShare() * Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since))
           if (ms > 0) await sleep(clock, ms, signal)
           since = clock.now()
-        },
-      }
+        }
+        const result = await work(pause)
+        await pause()
+        return result
+      })
     },
   }
 }

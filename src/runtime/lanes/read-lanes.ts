@@ -75,7 +75,7 @@ export function createLaneReader<L extends RunningLane>(options: {
   /** Starts the steps of the lanes with a page. Resolves when those that others wait for are done. */
   async function takeAll(members: readonly L[], page: LogPage): Promise<void> {
     const isLive = members.some((lane) => !isBackground(lane))
-    if (isLive) background.count(page.events.length)
+    if (isLive) background.count(page)
     const steps = members.map((lane) => {
       const done = run(lane, () => work.take(lane, page, null))
       return isBackground(lane) ? null : done
@@ -97,30 +97,39 @@ export function createLaneReader<L extends RunningLane>(options: {
     }
   }
 
+  /**
+   * Has lanes take a page one after the other, with pauses: builds of many projections at once would fill each other's pauses. They
+   * end together, so that they read the next page together.
+   */
+  async function takeInTurn(lanes: readonly L[], page: LogPage): Promise<void> {
+    await background.inTurn(async (pause) => {
+      for (const lane of lanes) {
+        await pause()
+        if (lane.state === 'running' && !signal.aborted) await work.take(lane, page, pause)
+      }
+    })
+  }
+
   /** Hands background lanes a page beside the others' work: from the position of the first one, to those that it concerns. */
   function readAside(lanes: readonly [L, ...L[]], most: number): void {
     const after = lanes[0].read
     const { maxEvents, isPaced } = background.begin()
-    const mayPause = (lane: L) => isPaced && (work.mayPause?.(lane) ?? false)
-    const { pause } = background.pausesSince(clock.now())
+    const paced = new Set(isPaced ? lanes.filter((lane) => work.mayPause?.(lane)) : [])
     const bound = Math.min(most, maxEvents)
-    const reading = (lanes.some(mayPause) ? readInParts(after, bound, pause) : logReader.page(after, bound)).then(
-      (page) => {
-        const members = lanes.filter(
-          ({ read, state }) => state === 'running' && (read === after || read < page.position),
-        )
-        work.distribute(page, members)
-        limit.measure(page)
-        return { page, members }
-      },
-    )
+    const inParts = (pause: PauseWork) => readInParts(after, bound, pause)
+    const reading = (paced.size > 0 ? background.inTurn(inParts) : logReader.page(after, bound)).then((page) => {
+      const members = lanes.filter(({ read, state }) => state === 'running' && (read === after || read < page.position))
+      work.distribute(page, members)
+      limit.measure(page)
+      const isPausing = paced.size > 0 && !background.isLast(page)
+      const pausing = isPausing ? members.filter((lane) => paced.has(lane)) : []
+      return { page, members, pausing, inTurn: takeInTurn(pausing, page) }
+    })
     const steps = lanes.map((lane) =>
       run(lane, async () => {
-        const { page, members } = await reading
-        if (!members.includes(lane)) return
-        const pauses = background.pausesSince(clock.now())
-        await work.take(lane, page, mayPause(lane) ? pauses.pause : null)
-        if (mayPause(lane) && !page.end) lane.notBefore = Math.max(lane.notBefore, clock.now() + pauses.pauseMs())
+        const { page, members, pausing, inTurn } = await reading
+        if (pausing.includes(lane)) await inTurn
+        else if (members.includes(lane)) await work.take(lane, page, null)
       }),
     )
     void Promise.all([reading, ...steps]).then(

@@ -3,6 +3,7 @@ import { errorMessage } from '../../kernel/async/errors.ts'
 import { isKnownVersion, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
+import type { DocumentWrite } from '../../ports/read-store.ts'
 import { type PauseWork, unknownVersionProblem } from '../lanes/running-lane.ts'
 import type { BuildPorts } from './build-ports.ts'
 import { type Batch, foldBatch, type ReducerFault } from './fold-batch.ts'
@@ -70,6 +71,14 @@ async function commit(
   return true
 }
 
+/** The size of the piece after one of so many documents that took so long (ms), to fit the target duration at its speed. */
+function nextSize(documents: number, tookMs: number): number {
+  const fitting = Math.floor((documents * PIECE.ms) / Math.max(1, tookMs))
+  return Math.min(PIECE.most, Math.ceil(documents * PIECE.growth), Math.max(PIECE.least, fitting))
+}
+
+const kindOf = ({ isStored }: DocumentWrite) => (isStored ? 'replaced' : 'added')
+
 /**
  * The same with pauses: in pieces as large as fit their target duration at the speed of the last one. The checkpoint moves with the
  * last piece. Until then the documents are ahead of it, and skip the events that they have when the batch is folded again.
@@ -80,17 +89,18 @@ async function commitInPieces(
   { writes, ...reach }: Pick<Batch, 'writes' | 'position' | 'at'>,
   pause: PauseWork,
 ): Promise<boolean> {
-  let left = writes
-  while (left.length > lane.piece) {
+  const { added = [], replaced = [] } = Object.groupBy(writes, kindOf)
+  for (let left = [...added, ...replaced]; ; ) {
+    const [first] = left
+    const kind = first ? kindOf(first) : 'added'
+    const piece = left.slice(0, lane.pieces[kind]).filter((write) => kindOf(write) === kind)
+    if (piece.length === left.length) return commit(ports, lane, { writes: left, ...reach })
     const begun = ports.clock.now()
-    const piece = left.slice(0, lane.piece)
     if (!(await commit(ports, lane, { writes: piece, position: lane.committed ?? START, at: lane.at }))) return false
     left = left.slice(piece.length)
-    const fitting = Math.floor((piece.length * PIECE.ms) / Math.max(1, ports.clock.now() - begun))
-    lane.piece = Math.min(PIECE.most, Math.ceil(piece.length * PIECE.growth), Math.max(PIECE.least, fitting))
+    lane.pieces[kind] = nextSize(piece.length, ports.clock.now() - begun)
     await pause()
   }
-  return commit(ports, lane, { writes: left, ...reach })
 }
 
 /** Folds and commits the inbox. Resolves to the batch; null when the lane must stay where it was. */

@@ -40,8 +40,8 @@ export interface ProjectionLane extends RunningLane {
   seen: number
   seenBefore: number
   events: number
-  /** Documents of the next piece of a commit in pieces. */
-  piece: number
+  /** Documents of the next piece of a commit in pieces, of new ones and of those that are replaced. */
+  readonly pieces: { added: number; replaced: number }
   /** Failures in a row. */
   failures: number
   /** Events of the current page that concern the lane. */
@@ -53,8 +53,8 @@ export interface ProjectionLane extends RunningLane {
 
 const RECENT_DOCS = 2_000
 /**
- * Documents of a piece of a commit: of the first one, the bounds of the others, and how much longer each may be than the one before,
- * since documents that are replaced take longer than new ones; and the duration that they aim at (ms).
+ * Documents of a piece of a commit: of the first one, the bounds of the others, how much longer each may be than the one before,
+ * and the duration that they aim at (ms).
  */
 export const PIECE = { first: 16, least: 1, most: 256, growth: 1.25, ms: 4 } as const
 
@@ -81,7 +81,7 @@ function createLanes(
     seen: 0,
     seenBefore: 0,
     events: 0,
-    piece: PIECE.first,
+    pieces: { added: PIECE.first, replaced: PIECE.first },
     failures: 0,
     inbox: [],
     recent: new Map(),

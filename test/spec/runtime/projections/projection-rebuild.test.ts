@@ -17,7 +17,7 @@ import {
   stopRunners,
   tallyProjections,
 } from '../../../support/fixtures/projection-fixture.ts'
-import { tallyTotals } from '../../../support/fixtures/sample.ts'
+import { added, appendTo, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { advanceUntil } from '../../../support/memory/clock.ts'
 import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
@@ -30,9 +30,11 @@ afterEach(stopRunners)
 
 /** A commit of documents of a rebuild (ms), and whether it moved the checkpoint. */
 interface RebuildCommit {
+  readonly collection: string
   readonly begun: number
   readonly ended: number
   readonly documents: number
+  readonly replaced: number
   readonly isMove: boolean
 }
 
@@ -44,12 +46,14 @@ function slowRebuild(tookMs: number | ((commit: number) => number)) {
   const slow: ReadStore = {
     ...store,
     async commit(writes, move) {
-      if (!writes.some(({ collection }) => collection.includes('~'))) return store.commit(writes, move)
+      const collection = writes.find((write) => write.collection.includes('~'))?.collection
+      if (collection === undefined) return store.commit(writes, move)
       const begun = clock.now()
       const ms = typeof tookMs === 'number' ? tookMs : tookMs(commits.length)
       await sleep(clock, ms, new AbortController().signal)
       const isMove = move.next.position !== move.expected
-      commits.push({ begun, ended: clock.now(), documents: writes.length, isMove })
+      const replaced = writes.filter(({ isStored }) => isStored).length
+      commits.push({ collection, begun, ended: clock.now(), documents: writes.length, replaced, isMove })
       return store.commit(writes, move)
     },
   }
@@ -196,6 +200,23 @@ describe('rebuilding a projection', () => {
     expect(Math.max(...pieces)).toBeGreaterThan(PIECE.first)
   })
 
+  test('sizes the pieces of replaced documents by their own speed', async () => {
+    const { clock, log, start, fill, slow, commits } = slowRebuild(0)
+    await fill(0, 400)
+    for (let n = 1; n < 400; n += 3) await appendTo(log, `tally-${n}`, clock.now(), added(1))
+    const runner = start({}, slow)
+    await runner.at()
+    await fill(400, 401)
+    await clock.advance(100)
+    await runner.rebuild('open-tallies')
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    expect(commits.every(({ documents, replaced }) => [0, documents].includes(replaced))).toBe(true)
+    const addedPieces = commits.flatMap(({ documents, replaced }) => (replaced === 0 ? documents : []))
+    const replacedPieces = commits.flatMap(({ replaced }) => (replaced > 0 ? replaced : []))
+    expect(Math.max(...addedPieces)).toBeGreaterThan(PIECE.first)
+    expect(replacedPieces[0]).toBe(PIECE.first)
+  })
+
   test('catches up with events that arrive faster than it commits with pauses', async () => {
     const { clock, log, start, fill, slow } = slowRebuild(30)
     await fill(0, 2_000)
@@ -213,6 +234,28 @@ describe('rebuilding a projection', () => {
       runner.hurry(await log.head())
       await clock.advance(100)
     }
+  })
+
+  test('commits for one projection after the other while events arrive, and switches them all', async () => {
+    const { clock, log, start, fill, slow, commits } = slowRebuild(30)
+    await fill(0, 120)
+    const runner = start({}, slow)
+    await runner.at()
+    await fill(120, 121)
+    await clock.advance(100)
+    for (const { name } of tallyProjections) await runner.rebuild(name)
+    const isBuilding = () => runner.status().some(({ state }) => state === 'rebuilding')
+    const committedFor = () => new Set(commits.map(({ collection }) => collection))
+    let arrived = 121
+    const arrive = async () => {
+      await fill(arrived, ++arrived)
+      runner.hurry(await log.head())
+      await clock.advance(500)
+    }
+    while (committedFor().size < tallyProjections.length) await arrive()
+    for (const [place, { begun }] of commits.slice(1).entries())
+      expect(begun).toBeGreaterThanOrEqual((commits[place]?.ended ?? 0) + 12 * 30)
+    while (isBuilding()) await arrive()
   })
 
   test('pauses half a second at most, and again after it has made up for a page that was held up', async () => {
