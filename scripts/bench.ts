@@ -23,6 +23,7 @@ import { pools } from '../test/bench/pools.ts'
 import { rebuildOnMongo } from '../test/bench/rebuild-mongodb.ts'
 import { rebuildWrites, rebuildWritesOnServers } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
+import { replayFromEventStore } from '../test/bench/replay-eventstore.ts'
 import { reports } from '../test/bench/reports.ts'
 import { snapshots } from '../test/bench/snapshots.ts'
 import { stops } from '../test/bench/stop.ts'
@@ -60,6 +61,7 @@ const onEventStore: Readonly<Record<string, (url: string) => Promise<readonly Fi
   'engine-eventstore': instantCallsOnEventStore,
   follow: following,
   writers: writersOnEventStore,
+  'replay-eventstore': (url) => replayFromEventStore(url, Number(values.rebuilt)),
 }
 /** Benchmarks over a running MongoDB too, which MONGODB_URL names. */
 const onServers: Readonly<Record<string, (eventStoreUrl: string, mongoUrl: string) => Promise<readonly Figure[]>>> = {

@@ -21,17 +21,18 @@ function logUpTo(log: EventLog, head: number): EventLog {
 }
 
 /**
- * Projects a log up to a position into all registered projections of a SQLite file in this thread, from their last checkpoint on, and
+ * Projects a log, up to a position or to its end, into all registered projections of a SQLite file in this thread, from their last checkpoint on, and
  * closes the log. Returns the seconds it took. @throws Error when a projection halts
  */
-export async function catchUp(log: EventLog, views: string, head: number): Promise<number> {
+export async function catchUp(log: EventLog, views: string, until: number | null = null): Promise<number> {
+  const head = until ?? (await log.head())
   const store = await openSqliteReadStore(views)
   const stop = new AbortController()
   const behind = new Set(projections.map(({ name }) => name))
   let halted: string | null = null
   const seconds = await secondsOf(async () => {
     const runner = runProjections({
-      log: logUpTo(log, head),
+      log: until === null ? log : logUpTo(log, until),
       store,
       ownership: ownEverything(),
       projections,

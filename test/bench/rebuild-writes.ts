@@ -17,9 +17,9 @@ import { withDirectory } from './temp-directory.ts'
 /** Tenants that write in turn, since each may send 600 requests a minute. */
 const TENANTS = 8
 /** Time between two writes (ms): they do not wait for each other. */
-const EVERY_MS = 20
+const EVERY_MS = 40
 /** Seconds of the writes without a rebuild, and the least while one goes on. */
-const SECONDS = 40
+const SECONDS = 60
 /** How long the builds that were replaced take to be dropped, once nobody reads them (ms). */
 const DROP_MS = 10_000
 /** How often the progress of the projections is asked for (ms), as by somebody who watches them, rebuild or not. */
