@@ -97,10 +97,7 @@ export function createLaneReader<L extends RunningLane>(options: {
     }
   }
 
-  /**
-   * Has lanes take a page one after the other, with pauses: builds of many projections at once would fill each other's pauses. They
-   * end together, so that they read the next page together.
-   */
+  /** Has lanes take a page one after the other, with pauses: builds of many projections at once would fill each other's pauses. */
   async function takeInTurn(lanes: readonly L[], page: LogPage): Promise<void> {
     await background.inTurn(async (pause) => {
       for (const lane of lanes) {
@@ -110,7 +107,10 @@ export function createLaneReader<L extends RunningLane>(options: {
     })
   }
 
-  /** Hands background lanes a page beside the others' work: from the position of the first one, to those that it concerns. */
+  /**
+   * Hands background lanes a page beside the others' work: from the position of the first one, to those that it concerns. Their steps
+   * end together, but for one that is slow, so that they read the next page together.
+   */
   function readAside(lanes: readonly [L, ...L[]], most: number): void {
     const after = lanes[0].read
     const { maxEvents, isPaced } = background.begin()
@@ -121,15 +121,18 @@ export function createLaneReader<L extends RunningLane>(options: {
       const members = lanes.filter(({ read, state }) => state === 'running' && (read === after || read < page.position))
       work.distribute(page, members)
       limit.measure(page)
-      const isPausing = paced.size > 0 && !background.isLast(page)
-      const pausing = isPausing ? members.filter((lane) => paced.has(lane)) : []
-      return { page, members, pausing, inTurn: takeInTurn(pausing, page) }
+      const isPausing = (lane: L) => paced.has(lane) && !background.isLast(page)
+      const inTurn = takeInTurn(members.filter(isPausing), page)
+      const others = members.filter((lane) => !isPausing(lane))
+      const takes = new Map(others.map((lane) => [lane, work.take(lane, page, null)]))
+      const together = doneOrSlow(clock, [...takes.values()])
+      const taken = (lane: L) => Promise.all(takes.has(lane) ? [takes.get(lane), together] : [inTurn])
+      return { page, members, taken }
     })
     const steps = lanes.map((lane) =>
       run(lane, async () => {
-        const { page, members, pausing, inTurn } = await reading
-        if (pausing.includes(lane)) await inTurn
-        else if (members.includes(lane)) await work.take(lane, page, null)
+        const { members, taken } = await reading
+        if (members.includes(lane)) await taken(lane)
       }),
     )
     void Promise.all([reading, ...steps]).then(
