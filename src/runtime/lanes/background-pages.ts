@@ -1,4 +1,3 @@
-import { createMutex } from '../../kernel/async/mutex.ts'
 import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
@@ -21,21 +20,29 @@ const GAIN = 2
 /** How long after a live event the lanes count as under load, and after a background page as busy with others (ms). */
 const RECENT_MS = 2_000
 
-/** Plans the pages of background lanes, and their pauses, so that live lanes are not held up and yet these lanes catch up. */
+/** Plans the pages of background lanes, one at a time, and their pauses, so that live lanes are not held up and yet these lanes catch up. */
 export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
   let arrivedAt = Number.NEGATIVE_INFINITY
   let readAt = Number.NEGATIVE_INFINITY
-  let underWay = 0
+  let isUnderWay = false
   /** Events that are still to be read for those that have arrived. */
   let owed = 0
   /** Position up to which live events are counted. */
   let countedTo = START
-  const turns = createMutex()
   const isRecent = (at: number) => clock.now() - at < RECENT_MS
   const isArriving = () => isRecent(arrivedAt)
-
   /** How much of their pauses lanes take: all while a page is owed at most, less and less up to two pages. */
   const pauseShare = () => (isArriving() ? Math.min(1, Math.max(0, 2 - owed / BACKGROUND_PAGE.events)) : 0)
+
+  /** Pauses for a multiple of the time since the last one, up to a limit. */
+  function createPause(): PauseWork {
+    let since = clock.now()
+    return async () => {
+      const ms = pauseShare() * Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since))
+      if (ms > 0) await sleep(clock, ms, signal)
+      since = clock.now()
+    }
+  }
 
   return {
     /** Counts the live events of a page, each once, however many pages have it. */
@@ -45,38 +52,25 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
       countedTo = Math.max(countedTo, position)
       if (arrived > 0) arrivedAt = clock.now()
     },
-    /** Begins a page: its maximum events, and whether its lanes pause. */
-    begin(): { readonly maxEvents: number; readonly isPaced: boolean } {
-      if (underWay === 0 && !isRecent(readAt)) owed = 0
-      underWay += 1
-      if (!isArriving()) return { maxEvents: Number.POSITIVE_INFINITY, isPaced: false }
-      const { events } = BACKGROUND_PAGE
-      return { maxEvents: Math.max(events, owed), isPaced: pauseShare() > 0 }
+    /** Whether a page is under way: the next one waits for it, so that all lanes that are behind take it together. */
+    isUnderWay: () => isUnderWay,
+    /** Begins a page, of lanes that may pause or not: its maximum events, and the pause between pieces of its work; null for none. */
+    begin(mayPause: boolean): { readonly maxEvents: number; readonly pause: PauseWork | null } {
+      isUnderWay = true
+      if (!isRecent(readAt)) owed = 0
+      if (!isArriving()) return { maxEvents: Number.POSITIVE_INFINITY, pause: null }
+      return {
+        maxEvents: Math.max(BACKGROUND_PAGE.events, owed),
+        pause: mayPause && pauseShare() > 0 ? createPause() : null,
+      }
     },
     /** Whether a page brings its lanes to the end of the log so soon that they need not pause. */
     isLast: ({ end, events }: LogPage) => end && events.length <= LAST_PAGE_EVENTS,
-    /** Ends a page. `events`: the number that it had. */
+    /** Ends the page. `events`: the number that it had. */
     end(events: number): void {
-      underWay -= 1
+      isUnderWay = false
       readAt = clock.now()
       owed = Math.max(0, owed - events)
-    },
-    /**
-     * Does work that pauses, after all such work before. `pause` is for between its pieces, and follows it too: for a multiple of the
-     * time since the last one, up to a limit. None while nothing arrives, nor once two pages are owed.
-     */
-    inTurn<Result>(work: (pause: PauseWork) => Promise<Result>): Promise<Result> {
-      return turns(async () => {
-        let since = clock.now()
-        const pause = async () => {
-          const ms = pauseShare() * Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since))
-          if (ms > 0) await sleep(clock, ms, signal)
-          since = clock.now()
-        }
-        const result = await work(pause)
-        await pause()
-        return result
-      })
     },
   }
 }

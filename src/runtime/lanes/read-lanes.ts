@@ -71,6 +71,7 @@ export function createLaneReader<L extends RunningLane>(options: {
   const limit = createPageLimit(options.sizes)
   const background = createBackgroundPages(clock, signal)
   const isBackground = (lane: L) => work.isBackground?.(lane) ?? false
+  const isCaughtUp = ({ read }: L) => logReader.isCaughtUp(read)
 
   /** Starts the steps of the lanes with a page. Resolves when those that others wait for are done. */
   async function takeAll(members: readonly L[], page: LogPage): Promise<void> {
@@ -91,20 +92,18 @@ export function createLaneReader<L extends RunningLane>(options: {
       const page = await logReader.page(from, part)
       // A page of the tail may begin before.
       for (const event of page.events) if (event.position > from) events.push(event)
-      if (page.end || events.length >= maxEvents || signal.aborted) return { ...page, events }
       await pause()
+      if (page.end || events.length >= maxEvents || signal.aborted) return { ...page, events }
       from = page.position
     }
   }
 
   /** Has lanes take a page one after the other, with pauses: builds of many projections at once would fill each other's pauses. */
-  async function takeInTurn(lanes: readonly L[], page: LogPage): Promise<void> {
-    await background.inTurn(async (pause) => {
-      for (const lane of lanes) {
-        await pause()
-        if (lane.state === 'running' && !signal.aborted) await work.take(lane, page, pause)
-      }
-    })
+  async function takeInTurn(lanes: readonly L[], page: LogPage, pause: PauseWork): Promise<void> {
+    for (const lane of lanes) {
+      if (lane.state === 'running' && !signal.aborted) await work.take(lane, page, pause)
+      await pause()
+    }
   }
 
   /**
@@ -113,32 +112,32 @@ export function createLaneReader<L extends RunningLane>(options: {
    */
   function readAside(lanes: readonly [L, ...L[]], most: number): void {
     const after = lanes[0].read
-    const { maxEvents, isPaced } = background.begin()
-    const paced = new Set(isPaced ? lanes.filter((lane) => work.mayPause?.(lane)) : [])
+    const { maxEvents, pause } = background.begin(lanes.every((lane) => work.mayPause?.(lane)))
     const bound = Math.min(most, maxEvents)
-    const inParts = (pause: PauseWork) => readInParts(after, bound, pause)
-    const reading = (paced.size > 0 ? background.inTurn(inParts) : logReader.page(after, bound)).then((page) => {
-      const members = lanes.filter(({ read, state }) => state === 'running' && (read === after || read < page.position))
-      work.distribute(page, members)
-      limit.measure(page)
-      const isPausing = (lane: L) => paced.has(lane) && !background.isLast(page)
-      const inTurn = takeInTurn(members.filter(isPausing), page)
-      const others = members.filter((lane) => !isPausing(lane))
-      const takes = new Map(others.map((lane) => [lane, work.take(lane, page, null)]))
-      const together = doneOrSlow(clock, [...takes.values()])
-      const taken = (lane: L) => Promise.all(takes.has(lane) ? [takes.get(lane), together] : [inTurn])
-      return { page, members, taken }
-    })
-    const steps = lanes.map((lane) =>
-      run(lane, async () => {
-        const { members, taken } = await reading
-        if (members.includes(lane)) await taken(lane)
-      }),
+    const reading = pause ? readInParts(after, bound, pause) : logReader.page(after, bound)
+    const taking = reading.then(
+      (page) => {
+        const members = lanes.filter(
+          ({ read, state }) => state === 'running' && (read === after || read < page.position),
+        )
+        work.distribute(page, members)
+        limit.measure(page)
+        const inTurn = background.isLast(page) ? null : pause
+        const takes = new Map(inTurn ? [] : members.map((lane) => [lane, work.take(lane, page, null)]))
+        const taken = inTurn ? takeInTurn(members, page, inTurn) : doneOrSlow(clock, [...takes.values()])
+        return { takes, together: taken.finally(() => background.end(page.events.length)) }
+      },
+      (error: unknown) => {
+        background.end(0)
+        throw error
+      },
     )
-    void Promise.all([reading, ...steps]).then(
-      ([{ page }]) => background.end(page.events.length),
-      () => background.end(0),
-    )
+    for (const lane of lanes) {
+      void run(lane, async () => {
+        const { takes, together } = await taking
+        await Promise.all([takes.get(lane), together])
+      })
+    }
   }
 
   async function readAll(moving: readonly L[]): Promise<void> {
@@ -151,7 +150,7 @@ export function createLaneReader<L extends RunningLane>(options: {
       const maxEvents = Math.min(limit.current(), catchUp)
       const [first, ...others] = left.filter(isBackground)
       if (first && left.every((lane) => lane.read !== after || isBackground(lane))) {
-        readAside([first, ...others], maxEvents)
+        if (!background.isUnderWay()) readAside([first, ...others], maxEvents)
         left = left.filter((lane) => !isBackground(lane))
         continue
       }
@@ -165,8 +164,8 @@ export function createLaneReader<L extends RunningLane>(options: {
   }
 
   return async (lanes) => {
-    const moving = lanes.filter(({ read }) => !logReader.isCaughtUp(read))
-    const caughtUp = lanes.filter((lane) => !moving.includes(lane))
+    const [caughtUp, behind] = [lanes.filter(isCaughtUp), lanes.filter((lane) => !isCaughtUp(lane))]
+    const moving = behind.filter((lane) => !isBackground(lane) || !background.isUnderWay())
     if (caughtUp.length > 0) logReader.subscribe(Math.max(...caughtUp.map(({ read }) => read)))
     if (moving.length > 0) await readAll(moving)
     return moving.length > 0
