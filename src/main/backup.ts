@@ -20,7 +20,7 @@ import { z } from 'zod'
 import { copySqliteFile } from '../adapters/sqlite/copy-file.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
 import { ConfigurationError, readConfig } from './config.ts'
-import { fileOf, operationalFileOf } from './stores.ts'
+import { fileOf, operationalFileOf, requireLogFile } from './stores.ts'
 
 /** Names of the files of a data directory in a backup. */
 const [EVENTS, VIEWS, OPERATIONS, KEY, MANIFEST] = [
@@ -79,7 +79,7 @@ function storeFiles(env: Environment) {
       'Only stores in files are copied: EventStoreDB and MongoDB have tools of their own (docs/operations.md, "Backup").',
     )
   }
-  if (!existsSync(events)) throw new ConfigurationError(`There is no event log at ${events}.`)
+  requireLogFile(eventLogUrl)
   return { events, views, key: join(dataDir, KEY) }
 }
 
@@ -114,19 +114,24 @@ export function backUp(env: Environment, to: string, now: Date): BackupManifest 
   return made
 }
 
-/** Reads a backup, and checks that every file is as it was written. @throws ConfigurationError in one sentence otherwise */
+/**
+ * Reads a backup, without its read models where they are left out, and checks that every file is as it was written.
+ * @throws ConfigurationError in one sentence otherwise
+ */
 function readBackup(from: string): BackupManifest {
   const path = join(from, MANIFEST)
   if (!existsSync(path)) throw new ConfigurationError(`${from} is no complete backup: it has no ${MANIFEST}.`)
   const parsed = manifest.safeParse(jsonOf(path))
   if (!parsed.success) throw new ConfigurationError(`${path} is damaged, or of another format.`)
-  for (const file of parsed.data.files) {
+  const isLeftOut = (name: string) => name === VIEWS && !existsSync(join(from, name))
+  const files = parsed.data.files.filter(({ name }) => !isLeftOut(name))
+  for (const file of files) {
     if (basename(file.name) !== file.name) throw new ConfigurationError(`${path} is damaged.`)
     const found = existsSync(join(from, file.name)) && describeFile(from, file.name)
     if (!found || found.sha256 !== file.sha256 || found.bytes !== file.bytes)
       throw new ConfigurationError(`${join(from, file.name)} is not as it was written: the backup is damaged.`)
   }
-  return parsed.data
+  return { ...parsed.data, files }
 }
 
 function jsonOf(path: string): unknown {

@@ -255,7 +255,9 @@ function openDataDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     takeFromOthers(directory)
-    writeFileSync(join(directory, '.writable'), '', { mode: 0o600 })
+    const probe = join(directory, '.writable')
+    writeFileSync(probe, '', { mode: 0o600 })
+    rmSync(probe, { force: true })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new ConfigurationError(`DATA_DIR ${directory} cannot be written (${code}).`)

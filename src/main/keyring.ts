@@ -118,17 +118,17 @@ export async function openRoot(
 
 /**
  * Seals the root under the current master key; afterwards the previous one is not needed. One append, so that it is done or not.
- * Resolves to whether there was something to do. @throws ConfigurationError as `openRoot`; LogUnavailable
+ * Resolves to whether there was something to do. @throws ConfigurationError as `openRoot`, and where the log has no root; LogUnavailable
  */
 export async function resealRoot(
   log: Pick<EventLog, 'append' | 'read'>,
   keys: MasterKeys,
   ports: KeyringPorts,
 ): Promise<boolean> {
-  await openRoot(log, keys, ports)
   for (;;) {
     const stored = await readRoot(log, keys)
-    if (!stored || stored.keyId === keyIdOf(keys.current.key)) return false
+    if (!stored) throw new ConfigurationError('The event log that EVENT_LOG_URL names holds no data of the platform.')
+    if (stored.keyId === keyIdOf(keys.current.key)) return false
     const { ok } = await log.append(STREAM, stored.revision, [sealingEvent(stored.root, keys.current, ports)])
     if (ok) return true
   }

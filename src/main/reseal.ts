@@ -1,7 +1,7 @@
 import { readConfig } from './config.ts'
 import { resealRoot } from './keyring.ts'
 import { keyIdOf } from './sealing.ts'
-import { openLog } from './stores.ts'
+import { openLog, requireLogFile } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /**
@@ -12,6 +12,7 @@ export async function reseal(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ readonly keyId: string; readonly changed: boolean }> {
   const { eventLogUrl, masterKeys } = readConfig(env)
+  requireLogFile(eventLogUrl)
   const log = await openLog(eventLogUrl)
   try {
     return { keyId: keyIdOf(masterKeys.current.key), changed: await resealRoot(log, masterKeys, { clock, random }) }

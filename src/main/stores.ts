@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { openSqliteEventLog, openSqliteEventReader } from '../adapters/sqlite/event-log.ts'
 import { checkSqliteColumns, checkSqliteFile, type StoredExpiries } from '../adapters/sqlite/file-verifier.ts'
 import { openSqliteLogVerifier } from '../adapters/sqlite/log-verifier.ts'
@@ -7,10 +8,17 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { LogVerifier } from '../ports/log-verifier.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
+import { ConfigurationError } from './config.ts'
 
 const SQLITE = 'sqlite:'
 /** The file that a connection string names; null for a server. */
 export const fileOf = (url: string) => (url.startsWith(SQLITE) ? url.slice(SQLITE.length) : null)
+
+/** Refuses to make an event log where none is. @throws ConfigurationError */
+export function requireLogFile(url: string): void {
+  const file = fileOf(url)
+  if (file !== null && !existsSync(file)) throw new ConfigurationError(`There is no event log at ${file}.`)
+}
 
 // The drivers of servers are large, and are loaded where there is one to speak to.
 const eventStoreDb = async (url: string) =>

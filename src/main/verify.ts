@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLocalFiles } from '../adapters/files/local-files.ts'
 import { simulatedCall } from '../adapters/simulator/simulated-call.ts'
@@ -11,10 +11,10 @@ import { collectionOf } from '../kernel/projection.ts'
 import { START } from '../ports/event-log.ts'
 import { parseCollectionName } from '../runtime/projections/build-names.ts'
 import { type VerifyProgress, type VerifyReport, VerifyStopped, verify as verifyStores } from '../verify/verify.ts'
-import { ConfigurationError, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 import { keyring } from './keyring.ts'
 import { entities, projections } from './registry.ts'
-import { checkStoreFiles, fileOf, openLogVerifier, openReadStore } from './stores.ts'
+import { checkStoreFiles, openLogVerifier, openReadStore, requireLogFile } from './stores.ts'
 import { systemClock as clock } from './system.ts'
 
 /** Name of the directories of checks, which end with the process that made them. */
@@ -74,8 +74,7 @@ export async function verify(
   signal: AbortSignal,
 ): Promise<VerifyReport> {
   const { dataDir, eventLogUrl, readStoreUrl } = readConfig(env)
-  const file = fileOf(eventLogUrl)
-  if (file !== null && !existsSync(file)) throw new ConfigurationError(`There is no event log at ${file}.`)
+  requireLogFile(eventLogUrl)
   removeAbandoned(dataDir)
   onProgress({ phase: 'files', done: 0, total: 0 })
   const fileProblems = checkStoreFiles(eventLogUrl, readStoreUrl, storedExpiries())

@@ -19,7 +19,7 @@ const TENANTS = 8
 /** Time between two writes (ms): they do not wait for each other. */
 const EVERY_MS = 40
 /** Seconds of the writes without a rebuild, and the least while one goes on. */
-const SECONDS = 60
+const SECONDS = 30
 /** How long the builds that were replaced take to be dropped, once nobody reads them (ms). */
 const DROP_MS = 10_000
 /** How often the progress of the projections is asked for (ms), as by somebody who watches them, rebuild or not. */

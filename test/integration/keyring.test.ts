@@ -102,6 +102,14 @@ describe('a master key', () => {
     expect(await open(log, key)).toEqual(root)
   })
 
+  it('is not made by a reseal, which a log without one refuses', async () => {
+    const log = createMemoryLog()
+    await expect(reseal(log, newKey())).rejects.toThrow(
+      'The event log that EVENT_LOG_URL names holds no data of the platform.',
+    )
+    expect(log.events).toEqual([])
+  })
+
   it.each(['before', 'after'])(
     'whose reseal is cut off %s its append opens the data still, and reseals again',
     async (when) => {

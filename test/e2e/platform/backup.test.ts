@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   cpSync,
@@ -88,6 +89,24 @@ it('restores nothing that is damaged, incomplete or in the way', async () => {
   writeFileSync(join(beside('restored'), 'notes.txt'), 'mine')
   expect((await restore()).stderr).toMatch(/^The data directory \S+restored is not empty: move it away first\.\n$/)
   expect(readdirSync(beside('restored'))).toEqual(['notes.txt'])
+})
+
+it('restores without the read models that were left out, into a directory that a command has made', async () => {
+  const { call: before } = await main.playCall(call())
+  await backUp()
+  rmSync(join(beside('backup'), 'views.db'))
+  const early = { ...restored(), MASTER_KEY: randomBytes(32).toString('base64') }
+  expect((await runScript(early, 'verify')).stderr).toMatch(/There is no event log at/)
+  expect(readdirSync(beside('restored'))).toEqual([])
+  expect(await restore()).toMatchObject({ code: 0, stderr: '' })
+  expect(readdirSync(beside('restored'))).not.toContain('views.db')
+  const successor = await startServer(restored())
+  try {
+    expect((await createTenantClient(successor, the.main).readCall(before.id)).call).toEqual(before)
+  } finally {
+    await successor.stop()
+  }
+  expect((await runScript(restored(), 'verify')).code).toBe(0)
 })
 
 it('writes over nothing, and begins anew after a kill', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles } from '../../../src/main/config.ts'
@@ -80,6 +80,14 @@ describe('a master key', () => {
       expect(ended.stderr.split('\n').slice(-2).join('\n')).toMatch(WRONG_KEY)
     },
   )
+
+  test('is not resealed where there is no data, and none is made', async () => {
+    const directory = join(dirname(server.dataDir), 'mistyped')
+    const ended = await runScript({ ...env, MASTER_KEY: next, MASTER_KEY_PREVIOUS: old, DATA_DIR: directory }, 'reseal')
+    expect([ended.code, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toMatch(/There is no event log at \S+mistyped\/events\.db\.\n$/)
+    expect(readdirSync(directory)).toEqual([])
+  })
 
   test('is rotated: with the previous one beside it, by a reseal while the platform runs, then alone', async () => {
     await server.restart({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old })
