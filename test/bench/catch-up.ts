@@ -21,8 +21,8 @@ function logUpTo(log: EventLog, head: number): EventLog {
 }
 
 /**
- * Projects a log, up to a position or to its end, into all registered projections of a SQLite file in this thread, from their last checkpoint on, and
- * closes the log. Returns the seconds it took. @throws Error when a projection halts
+ * Projects a log, up to a position or to its end, into all registered projections of a SQLite file in this thread, from their last
+ * checkpoint on, and closes the log. Returns the seconds it took. @throws Error when a projection halts
  */
 export async function catchUp(log: EventLog, views: string, until: number | null = null): Promise<number> {
   const head = until ?? (await log.head())

@@ -8,7 +8,7 @@ import type { PauseWork } from './running-lane.ts'
  * each document; short parts hold nobody up.
  */
 export const BACKGROUND_PAGE = { events: 1_024, parts: 16 } as const
-/** Events of the last page of the log that background lanes take at once: with pauses, others would arrive meanwhile for ever. */
+/** Maximum events of a page at the end of the log that is taken without pauses: with them, lanes would never reach a log that grows. */
 const LAST_PAGE_EVENTS = 128
 /**
  * While live events arrive, a background lane that may pause does so for as long as its last piece of work took, times this, and
@@ -20,7 +20,7 @@ const GAIN = 2
 /** How long after a live event the lanes count as under load, and after a background page as busy with others (ms). */
 const RECENT_MS = 2_000
 
-/** Plans the pages of background lanes, one at a time, and their pauses, so that live lanes are not held up and yet these lanes catch up. */
+/** Plans the pages of background lanes, one at a time, and their pauses: live lanes are not held up, and yet these lanes catch up. */
 export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
   let arrivedAt = Number.NEGATIVE_INFINITY
   let readAt = Number.NEGATIVE_INFINITY

@@ -71,7 +71,7 @@ async function commit(
   return true
 }
 
-/** The size of the piece after one of so many documents that took so long (ms), to fit the target duration at its speed. */
+/** Documents of the next piece, to fit the target duration at the speed of the last one: its documents, and its duration (ms). */
 function nextSize(documents: number, tookMs: number): number {
   const fitting = Math.floor((documents * PIECE.ms) / Math.max(1, tookMs))
   return Math.min(PIECE.most, Math.ceil(documents * PIECE.growth), Math.max(PIECE.least, fitting))

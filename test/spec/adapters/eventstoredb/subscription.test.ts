@@ -7,7 +7,7 @@ import { ALL_EVENTS } from '../../../../src/ports/log-filter.ts'
 
 const message = { kind: 'other', bytes: 1 } as ReadMessage
 
-/** A subscription with a first page of so many events, and the number of messages after which its server was paused. */
+/** A subscription whose first page has this number of events, and the number of messages after which its server was paused. */
 async function pausedAfter(limit: number, sent: number) {
   let send = (_message: ReadMessage) => {}
   let isPaused = false

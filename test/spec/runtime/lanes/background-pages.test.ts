@@ -6,7 +6,7 @@ import { createManualClock } from '../../../support/memory/clock.ts'
 
 const { events: PAGE } = BACKGROUND_PAGE
 
-/** A page of so many events, which ends at a position. */
+/** A page with this number of events, the last of them at the position. */
 function pageTo(position: number, events: number, end = false): LogPage {
   const at = (n: number) => ({ position: position - events + 1 + n }) as RecordedEvent
   return { events: Array.from({ length: events }, (_, n) => at(n)), position, end }
