@@ -141,14 +141,20 @@ function withMessage(issue: Issue): Issue {
   return issue.code === 'custom' ? issue : { ...issue, message: issueMessage({ input: null, ...issue } as RawIssue) }
 }
 
-/** Problems of a failed parse by field path: the first of each field, and of REQUEST.problems fields at most. */
+/** The first problem of each field of the value, then all: those of one field never hide another. */
+function* problemsOf(issues: readonly Issue[], names: ProblemNames): Generator<readonly [string, string]> {
+  const fields = Map.groupBy(issues, ({ path: [field] }) => field)
+  for (const own of fields.values())
+    for (const first of own.slice(0, 1)) yield* problemEntries(first, [], names).slice(0, 1)
+  for (const issue of issues) yield* problemEntries(issue, [], names)
+}
+
+/** Problems of a failed parse by field path: the first of each path, and of REQUEST.problems paths at most. */
 export function problemsByPath(error: z.core.$ZodError, names: ProblemNames): Problems {
   const found = new Map<string, string>()
-  for (const issue of error.issues) {
-    for (const [name, problem] of problemEntries(issue, [], names)) {
-      if (found.size === REQUEST.problems) return Object.fromEntries(found)
-      if (!found.has(name)) found.set(name, problem)
-    }
+  for (const [name, problem] of problemsOf(error.issues, names)) {
+    if (found.size === REQUEST.problems) break
+    if (!found.has(name)) found.set(name, problem)
   }
   return Object.fromEntries(found)
 }

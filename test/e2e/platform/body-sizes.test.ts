@@ -162,3 +162,15 @@ describe('an array past its maximum', () => {
     expect(Object.keys(within.body.error.details).length).toBeLessThanOrEqual(REQUEST.problems)
   })
 })
+
+describe('the problems of a body', () => {
+  it('are those of every field first, however many one field has', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: REQUEST.problems }, (_, n) => [`unknown${n}`, n]))
+    const body = { name: 'P', campaignId: 1, params: [unknown, unknown], domains: 'all', display: 'none' }
+    const refused = await main.console('/api/tracking/pools', { method: 'POST', body })
+    expect(statusAndCode(refused)).toEqual([400, 'validation_error'])
+    const named = Object.keys(refused.body.error.details)
+    expect(named).toHaveLength(REQUEST.problems)
+    expect(named).toEqual(expect.arrayContaining(['campaignId', 'params.0.key', 'domains', 'display']))
+  })
+})
