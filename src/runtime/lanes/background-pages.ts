@@ -1,6 +1,6 @@
-import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
+import { ARRIVING_MS, createPause } from './pause-work.ts'
 import type { PauseWork } from './running-lane.ts'
 
 /**
@@ -10,15 +10,10 @@ import type { PauseWork } from './running-lane.ts'
 export const BACKGROUND_PAGE = { events: 1_024, parts: 16 } as const
 /** Maximum events of a page at the end of the log that is taken without pauses: with them, lanes would never reach a log that grows. */
 const LAST_PAGE_EVENTS = 128
-/**
- * While live events arrive, a background lane that may pause does so for as long as its last piece of work took, times this, and
- * never longer (ms): a piece that a server's collection of garbage held up is no reason to pause for seconds.
- */
-const PAUSE = { factor: 12, maxMs: 500 } as const
 /** Least events that background lanes read for each live event that arrives meanwhile; with 1 they would never catch up. */
 const GAIN = 2
-/** How long after a live event the lanes count as under load, and after a background page as busy with others (ms). */
-const RECENT_MS = 2_000
+/** How long after a background page (ms) the lanes count as busy with others. */
+const BUSY_MS = 2_000
 
 /** Plans the pages of background lanes, one at a time, and their pauses: live lanes are not held up, and yet these lanes catch up. */
 export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
@@ -29,20 +24,9 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
   let owed = 0
   /** Position up to which live events are counted. */
   let countedTo = START
-  const isRecent = (at: number) => clock.now() - at < RECENT_MS
-  const isArriving = () => isRecent(arrivedAt)
+  const isArriving = () => clock.now() - arrivedAt < ARRIVING_MS
   /** How much of their pauses lanes take: all while a page is owed at most, less and less up to two pages. */
   const pauseShare = () => (isArriving() ? Math.min(1, Math.max(0, 2 - owed / BACKGROUND_PAGE.events)) : 0)
-
-  /** Pauses for a multiple of the time since the last one, up to a limit. */
-  function createPause(): PauseWork {
-    let since = clock.now()
-    return async () => {
-      const ms = pauseShare() * Math.min(PAUSE.maxMs, PAUSE.factor * (clock.now() - since))
-      if (ms > 0) await sleep(clock, ms, signal)
-      since = clock.now()
-    }
-  }
 
   return {
     /** Counts the live events of a page, each once, however many pages have it. */
@@ -57,11 +41,11 @@ export function createBackgroundPages(clock: Clock, signal: AbortSignal) {
     /** Begins a page, of lanes that may pause or not: its maximum events, and the pause between pieces of its work; null for none. */
     begin(mayPause: boolean): { readonly maxEvents: number; readonly pause: PauseWork | null } {
       isUnderWay = true
-      if (!isRecent(readAt)) owed = 0
+      if (clock.now() - readAt >= BUSY_MS) owed = 0
       if (!isArriving()) return { maxEvents: Number.POSITIVE_INFINITY, pause: null }
       return {
         maxEvents: Math.max(BACKGROUND_PAGE.events, owed),
-        pause: mayPause && pauseShare() > 0 ? createPause() : null,
+        pause: mayPause && pauseShare() > 0 ? createPause(clock, signal, pauseShare) : null,
       }
     },
     /** Whether a page brings its lanes to the end of the log so soon that they need not pause. */

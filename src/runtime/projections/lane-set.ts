@@ -1,7 +1,9 @@
 import type { AnyProjection } from '../../kernel/projection.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { LogPage } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { isNewTo } from '../lanes/running-lane.ts'
+import { ARRIVING_MS, createPause } from '../lanes/pause-work.ts'
+import { isNewTo, type PauseWork } from '../lanes/running-lane.ts'
 import type { LaneGroup } from '../ownership/lane.ts'
 import type { StoredAlias } from './build-alias.ts'
 import { syncAliases } from './build-lifecycle.ts'
@@ -27,6 +29,8 @@ export interface LaneSet {
 /** Creates the set of lanes of projections; empty until the first `refresh`. */
 export function createLaneSet(options: {
   readonly store: ReadStore
+  readonly clock: Clock
+  readonly signal: AbortSignal
   readonly projections: readonly AnyProjection[]
   /** Into how many ranges the partitions are cut. */
   readonly shards: number
@@ -41,7 +45,7 @@ export function createLaneSet(options: {
   /** Called when a refresh has become due. */
   readonly onExpiry: () => void
 }): LaneSet {
-  const { store, projections, shards, indexedByPosition, onRefresh, onDrop, onExpiry } = options
+  const { store, clock, signal, projections, shards, indexedByPosition, onRefresh, onDrop, onExpiry } = options
   const cleanBuilds = createBuildCleaner(store, options.versionsRead)
   let lanes: readonly ProjectionLane[] = []
   let byEventType: ReadonlyMap<string, readonly ProjectionLane[]> = new Map()
@@ -69,19 +73,25 @@ export function createLaneSet(options: {
     onExpiry()
   }
 
-  /** Creates the collections of the builds of lanes, with their indexes. @throws StoreUnavailable */
-  async function ensure(some: readonly ProjectionLane[]): Promise<void> {
+  /** Creates the collections of builds, with their indexes: all at once, or one after the other with pauses. @throws StoreUnavailable */
+  async function ensure(some: readonly ProjectionLane[], pause: PauseWork | null = null): Promise<void> {
     const builds = new Map(some.map((lane) => [lane.names.collection, lane]))
-    if (builds.size === 0) return
-    const isIndexed = (lane: ProjectionLane) => indexedByPosition.has(lane.projection.name)
-    await store.ensure([...builds.values()].map((lane) => collectionSpec(lane, isIndexed(lane))))
-    for (const collection of builds.keys()) ensured.add(collection)
+    const specs = [...builds.values()].map((lane) => collectionSpec(lane, indexedByPosition.has(lane.projection.name)))
+    for (const turn of pause ? specs.map((spec) => [spec]) : [specs]) {
+      if (turn.length > 0) await store.ensure(turn)
+      for (const { name } of turn) ensured.add(name)
+      await pause?.()
+    }
   }
 
-  /** The same beside the lanes' work. What fails is tried again at the next refresh. */
+  const isArriving = () =>
+    lanes.some(({ building, at }) => !building && at !== null && clock.now() - Date.parse(at) < ARRIVING_MS)
+
+  /** The same beside the lanes' work, with pauses while live events arrive. What fails is tried again at the next refresh. */
   function ensureAside(some: readonly ProjectionLane[]): void {
     if (ensuring) return
-    ensuring = ensure(some)
+    const pause = isArriving() ? createPause(clock, signal, () => 1) : null
+    ensuring = ensure(some, pause)
       .then(expire, () => undefined)
       .finally(() => {
         ensuring = null

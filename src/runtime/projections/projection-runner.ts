@@ -137,9 +137,11 @@ function statusOf(
 
 /** The lanes of the projections, with those that others own as far as the stored checkpoints say. */
 function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts, wake: WakeSignal): LaneSet {
-  const { store, projections, shards = 1, ownership } = options
+  const { store, clock, signal, projections, shards = 1, ownership } = options
   return createLaneSet({
     store,
+    clock,
+    signal,
     projections,
     shards,
     indexedByPosition: new Set(options.indexedByPosition),

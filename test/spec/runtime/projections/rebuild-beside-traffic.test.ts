@@ -4,6 +4,7 @@ import { collectionOf } from '../../../../src/kernel/projection.ts'
 import type { EventLog } from '../../../../src/ports/event-log.ts'
 import type { ReadStore } from '../../../../src/ports/read-store.ts'
 import { BACKGROUND_PAGE } from '../../../../src/runtime/lanes/background-pages.ts'
+import { requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
 import { PIECE } from '../../../../src/runtime/projections/projection-lane.ts'
 import {
   expectedTotals,
@@ -43,6 +44,37 @@ describe('a rebuild beside live events', () => {
     expect(runner.status().map(({ state }) => state)).toContain('rebuilding')
     await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
     expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(420))
+  })
+
+  test.each([
+    ['one after the other while events arrive', true],
+    ['at once while none do', false],
+  ])('creates the collections of builds %s', async (_how, isArriving) => {
+    const { clock, store, start, fill } = projectionFixture()
+    await fill(0, 1)
+    const created: { readonly names: readonly string[]; readonly at: number }[] = []
+    const slow: ReadStore = {
+      ...store,
+      async ensure(specs) {
+        await store.ensure(specs)
+        const names = specs.map(({ name }) => name).filter((name) => name.includes('~'))
+        if (names.length === 0) return
+        created.push({ names, at: clock.now() })
+        await sleep(clock, 10, new AbortController().signal)
+      },
+    }
+    const runner = start({}, { store: slow })
+    await runner.at()
+    await clock.advance(5_000)
+    if (isArriving) await fill(1, 2)
+    await clock.advance(100)
+    for (const projection of tallyProjections) await requestRebuild(store, projection)
+    const isRebuilding = () => runner.status().some(({ state }) => state === 'rebuilding')
+    await advanceUntil(clock, isRebuilding)
+    expect(created.flatMap(({ names }) => names)).toEqual(tallyProjections.map(({ name }) => `${name}_v1~2`))
+    expect(created).toHaveLength(isArriving ? tallyProjections.length : 1)
+    const [first, second] = created
+    if (second) expect(second.at - (first?.at ?? 0)).toBeGreaterThanOrEqual(10 + 12 * 10)
   })
 
   test('reads short parts of pages while events arrive, and long pages otherwise', async () => {
