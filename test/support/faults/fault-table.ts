@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ProcessRole } from '../../../src/main/config.ts'
 import type { FaultServers } from '../servers.ts'
 import type { Fleet, FleetMember, ServerName } from './fleet.ts'
@@ -12,6 +13,11 @@ export interface Fault {
 }
 
 const SLOW_MS = 150
+/**
+ * For how long (ms) nothing reaches the read store before it is killed. mongo-java-server has no journal, as MongoDB has: once a
+ * second it stores its collections one after the other, so that under writes a kill leaves a checkpoint without documents before it.
+ */
+const UNTIL_STORED_MS = 2_500
 
 const SERVERS = { e: 'EventStoreDB', m: 'MongoDB' } as const
 
@@ -73,8 +79,14 @@ export function faultTable(
     SERVER_FAULTS.map(([action, undo]) => ({
       name: `${action} ${SERVERS[server]}`,
       async begin() {
+        const ways = action === 'kill' && server === 'm' ? fleet.members.map(({ ways }) => ways.readStore) : []
+        for (const way of ways) way.cut()
+        if (ways.length > 0) await pause(UNTIL_STORED_MS)
         await servers.control(action, server)
-        return () => servers.control(undo, server)
+        return async () => {
+          await servers.control(undo, server)
+          for (const way of ways) way.restore()
+        }
       },
     })),
   )
