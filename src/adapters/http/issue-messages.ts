@@ -144,8 +144,8 @@ function withMessage(issue: Issue): Issue {
 /** The first problem of each field of the value, then all: those of one field never hide another. */
 function* problemsOf(issues: readonly Issue[], names: ProblemNames): Generator<readonly [string, string]> {
   const fields = Map.groupBy(issues, ({ path: [field] }) => field)
-  for (const own of fields.values())
-    for (const first of own.slice(0, 1)) yield* problemEntries(first, [], names).slice(0, 1)
+  const firsts = [...fields.values()].flatMap((own) => own.slice(0, 1))
+  for (const first of firsts) yield* problemEntries(first, [], names).slice(0, 1)
   for (const issue of issues) yield* problemEntries(issue, [], names)
 }
 

@@ -84,6 +84,7 @@ export function createLaneSet(options: {
     }
   }
 
+  /** Whether an event that was recorded lately has been read. */
   const isArriving = () =>
     lanes.some(({ building, at }) => !building && at !== null && clock.now() - Date.parse(at) < ARRIVING_MS)
 

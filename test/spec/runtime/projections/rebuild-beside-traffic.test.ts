@@ -20,6 +20,21 @@ const totals = collectionOf(tallyTotals)
 
 afterEach(stopRunners)
 
+/** Begins rebuilds of projections of a log with this number of tallies, just after a live event. */
+async function rebuildUnderLoad(
+  { clock, start, fill, slow }: ReturnType<typeof slowRebuild>,
+  tallies: number,
+  names: readonly string[],
+) {
+  await fill(0, tallies)
+  const runner = start({}, slow)
+  await runner.at()
+  await fill(tallies, tallies + 1)
+  await clock.advance(100)
+  for (const name of names) await runner.rebuild(name)
+  return runner
+}
+
 describe('a rebuild beside live events', () => {
   test('holds up no live event, however slow its writes are', async () => {
     const { clock, log, store, start, fill } = projectionFixture({ atomic: false })
@@ -191,13 +206,9 @@ describe('a rebuild beside live events', () => {
   })
 
   test('catches up with events that arrive faster than it commits with pauses', async () => {
-    const { clock, log, start, fill, slow } = slowRebuild(30)
-    await fill(0, 2_000)
-    const runner = start({}, slow)
-    await runner.at()
-    await fill(2_000, 2_001)
-    await clock.advance(100)
-    await runner.rebuild('open-tallies')
+    const rig = slowRebuild(30)
+    const { clock, log, fill } = rig
+    const runner = await rebuildUnderLoad(rig, 2_000, ['open-tallies'])
     await clock.advance(1_000)
     const isBuilding = () => runner.status().some(({ state }) => state === 'rebuilding')
     expect(isBuilding()).toBe(true)
@@ -213,13 +224,10 @@ describe('a rebuild beside live events', () => {
     ['commits for one projection after the other while events arrive', 500, 1_500],
     ['switches builds near the end of the log that events reach faster than pauses end', 100, 400],
   ])('%s', async (_what, before, everyMs) => {
-    const { clock, log, start, fill, slow, commits } = slowRebuild(30)
-    await fill(0, before)
-    const runner = start({}, slow)
-    await runner.at()
-    await fill(before, before + 1)
-    await clock.advance(100)
-    for (const { name } of tallyProjections) await runner.rebuild(name)
+    const rig = slowRebuild(30)
+    const { clock, log, fill, commits } = rig
+    const names = tallyProjections.map(({ name }) => name)
+    const runner = await rebuildUnderLoad(rig, before, names)
     const isBuilding = () => runner.status().some(({ state }) => state === 'rebuilding')
     const committedFor = () => new Set(commits.map(({ collection }) => collection))
     let arrived = before + 1
@@ -239,13 +247,9 @@ describe('a rebuild beside live events', () => {
 
   test('pauses half a second at most, and again after it has made up for a page that was held up', async () => {
     const heldUpMs = 1_000
-    const { clock, log, start, fill, slow, commits } = slowRebuild((commit) => (commit === 1 ? heldUpMs : 30))
-    await fill(0, 2_000)
-    const runner = start({}, slow)
-    await runner.at()
-    await fill(2_000, 2_001)
-    await clock.advance(100)
-    await runner.rebuild('open-tallies')
+    const rig = slowRebuild((commit) => (commit === 1 ? heldUpMs : 30))
+    const { clock, log, fill, commits } = rig
+    const runner = await rebuildUnderLoad(rig, 2_000, ['open-tallies'])
     for (let n = 2_001; commits.filter(({ isMove }) => isMove).length < 6; n += 10) {
       await fill(n, n + 10)
       runner.hurry(await log.head())
