@@ -5,6 +5,7 @@ import type { AnyQuery, QueryContext } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import { type CheckpointTracker, READ_WAIT_MS } from '../projections/checkpoint-tracker.ts'
+import { jsonOf } from './response-json.ts'
 
 /** A query by name with its parsed parameters. All of it can be sent to another thread. */
 export interface QueryRequest extends QueryContext<unknown, unknown> {
@@ -40,40 +41,6 @@ export interface QueryRunner {
  */
 function awaitedPartition({ minPosition, events = [] }: Pick<QueryRequest, 'minPosition' | 'events'>): number | null {
   return events.at(-1)?.position === minPosition ? sharedPartition(events) : null
-}
-
-const encoder = new TextEncoder()
-const written = new WeakMap<object, Uint8Array>()
-
-/** A row's JSON after a comma, cached by object identity. */
-function rowJson(row: unknown): Uint8Array {
-  const known = typeof row === 'object' && row !== null ? written.get(row) : undefined
-  if (known) return known
-  const json = encoder.encode(`,${JSON.stringify(row)}`)
-  if (typeof row === 'object' && row !== null) written.set(row, json)
-  return json
-}
-
-/** The JSON of a response, in a buffer of its own; pages are concatenated from their cached rows. */
-function jsonOf(answer: unknown): Uint8Array {
-  if (typeof answer !== 'object' || answer === null || !('data' in answer) || !Array.isArray(answer.data)) {
-    return encoder.encode(JSON.stringify(answer))
-  }
-  const { data, ...rest } = answer
-  const others = JSON.stringify(rest).slice(1)
-  const [first, ...rows] = data.map(rowJson)
-  const list = first ? [first.subarray(1), ...rows] : []
-  return concatBytes([encoder.encode('{"data":['), ...list, encoder.encode(`]${others === '}' ? '' : ','}${others}`)])
-}
-
-function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
-  let offset = 0
-  for (const part of parts) {
-    bytes.set(part, offset)
-    offset += part.byteLength
-  }
-  return bytes
 }
 
 /** Creates the runner of registered queries. */
