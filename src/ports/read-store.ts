@@ -98,6 +98,33 @@ export interface StoredDocument {
   readonly doc: Doc
 }
 
+/** What is made of a document and of nothing else, so that a store may cache it instead of the document. One object for each. */
+export interface Derivation<Value> {
+  readonly of: (stored: StoredDocument) => Value
+  /** Bytes of a value, roughly, without those of the objects that hold it. */
+  readonly bytesOf: (value: Value) => number
+}
+
+/** What was made of a document at a position. */
+export interface Derived<Value> extends Pick<StoredDocument, 'id' | 'position'> {
+  /** Empty for none. */
+  readonly workspaceId: string
+  readonly value: Value
+}
+
+/** What a derivation makes of documents. Pure. */
+export function deriveFrom<Value>(
+  found: readonly StoredDocument[],
+  { of }: Derivation<Value>,
+): readonly Derived<Value>[] {
+  return found.map((stored) => ({
+    id: stored.id,
+    position: stored.position,
+    workspaceId: workspaceOf(stored.doc),
+    value: of(stored),
+  }))
+}
+
 /** A document to put (null: to remove), folded to `position`. A stored document at that position or later is not overwritten. */
 export type DocumentWrite = {
   readonly collection: string
@@ -155,6 +182,12 @@ export interface ReadStore {
   /** The existing documents of the ids, in no order. */
   getMany(collection: string, ids: readonly string[], now?: number): Promise<readonly StoredDocument[]>
   find(collection: string, page: Page): Promise<readonly StoredDocument[]>
+  /** What a derivation makes of the documents of a page, in its order. */
+  findDerived<Value>(
+    collection: string,
+    page: Omit<Page, 'fields'>,
+    derivation: Derivation<Value>,
+  ): Promise<readonly Derived<Value>[]>
   /** The values at a path (also `_position`) of a page's documents, in its order; null for missing values, lists and objects. */
   pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
   /**

@@ -7,6 +7,7 @@ import {
   type Checkpoint,
   type Doc,
   type DocumentWrite,
+  deriveFrom,
   type Filter,
   type ReadStore,
   type StoredDocument,
@@ -63,6 +64,35 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
         }),
         { numRuns: 25 },
       )
+    }, 60_000)
+
+    test('finds what a derivation makes of the documents of a page, as they are at each read', async () => {
+      const derivation = {
+        of: ({ id, position, doc }: StoredDocument) => JSON.stringify([id, position, doc]),
+        bytesOf: (value: string) => value.length,
+      }
+      const askings = fc.array(pages, { minLength: 4, maxLength: 4 })
+      await fc.assert(
+        fc.asyncProperty(documents, askings, async (stored, asked) => {
+          const collection = await createCollectionWith(stored)
+          const expectAll = async () => {
+            for (const page of asked) {
+              const found = await store.find(collection, page)
+              expect(await store.findDerived(collection, page, derivation)).toEqual(deriveFrom(found, derivation))
+            }
+          }
+          await expectAll()
+          const changed = stored
+            .filter((_, n) => n % 2 === 0)
+            .map((each) => ({ ...each, position: each.position + 1_000 }))
+          const writes = changed.map((each) => ({ collection, ...each, doc: { ...each.doc, changed: true } }))
+          expect(await under.other.commit(writes, checkpointMove(collection, 1_000, 2_000))).toBe(true)
+          await expectAll()
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 15 },
+      )
+      expect(await store.findDerived(`unheard-of-${randomUUID()}_v1`, { filter: {} }, derivation)).toEqual([])
     }, 60_000)
 
     test('plucks one value of each document of a page, in the order of the page', async () => {

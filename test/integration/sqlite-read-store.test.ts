@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
-import type { Doc, DocumentWrite, ReadStore } from '../../src/ports/read-store.ts'
+import type { Derivation, Doc, DocumentWrite, ReadStore, StoredDocument } from '../../src/ports/read-store.ts'
 import { wholeCheckpoint } from '../support/memory/ownership.ts'
 
 const MEBIBYTE = 1_048_576
@@ -115,4 +115,54 @@ test('values of a collection that stands are shared from when it is asked for', 
   expect(await selected(store)).toEqual(before)
   await commit(store, 3, [{ buyer: 'b', live: ['x'] }])
   expect(await selected(store)).toEqual([...before, ['3', 'b', undefined]])
+})
+
+const CACHED_BYTES = 24 * MEBIBYTE
+/** What the objects that hold a row count for. */
+const OVERHEAD = 600
+
+/** Reads a page of rows of a number of bytes each; the result is the row of each document, and how many were made for it. */
+function rowsOf(bytes: number) {
+  let made = 0
+  const derivation: Derivation<number> = {
+    of({ position }: StoredDocument) {
+      made += 1
+      return position
+    },
+    bytesOf: () => bytes,
+  }
+  return async (limit: number) => {
+    const before = made
+    const found = await store.findDerived('some_v1', { filter: {}, limit }, derivation)
+    return { rows: found.map(({ value }) => value), made: made - before }
+  }
+}
+
+const documents = (count: number) => Array.from({ length: count }, (_, kind) => ({ kind }))
+
+test('a row is made once for each position of its document', async () => {
+  await put('some', documents(3))
+  const read = rowsOf(1_000)
+  expect(await read(3)).toEqual({ rows: [0, 1, 2], made: 3 })
+  expect(await read(3)).toEqual({ rows: [0, 1, 2], made: 0 })
+  const checkpoint = { name: wholeCheckpoint('some@1'), expected: 3, next: { position: 9, at: null } }
+  await store.commit([{ collection: 'some_v1', id: '1', position: 9, doc: { kind: 1 } }], checkpoint)
+  expect(await read(3)).toEqual({ rows: [0, 9, 2], made: 1 })
+})
+
+test('the rows of pages of 200 are cached, those of longer ones are not', async () => {
+  await put('some', documents(201))
+  const read = rowsOf(1_000)
+  await read(200)
+  expect(await read(200)).toMatchObject({ made: 0 })
+  expect(await read(201)).toMatchObject({ made: 201 })
+})
+
+test('the cached rows of a list take 24 MiB at most', async () => {
+  await put('some', documents(2))
+  const [half, more] = [rowsOf(CACHED_BYTES / 2 - OVERHEAD), rowsOf(CACHED_BYTES / 2 - OVERHEAD + 1)]
+  await half(2)
+  expect(await half(2)).toMatchObject({ made: 0 })
+  await more(2)
+  expect(await more(2)).toMatchObject({ made: 1 })
 })

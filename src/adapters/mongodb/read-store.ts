@@ -1,12 +1,13 @@
 import type { Collection, Db, FindCursor, IndexDescription } from 'mongodb'
-import type {
-  Checkpoint,
-  CollectionSpec,
-  DocumentWrite,
-  Page,
-  ReadStore,
-  Scalar,
-  StoredDocument,
+import {
+  type Checkpoint,
+  type CollectionSpec,
+  type DocumentWrite,
+  deriveFrom,
+  type Page,
+  type ReadStore,
+  type Scalar,
+  type StoredDocument,
 } from '../../ports/read-store.ts'
 import { CHECKPOINTS, type CheckpointMove, moveCheckpoints, type StoredCheckpoint, writeDocuments } from './commit.ts'
 import { openDatabase } from './database.ts'
@@ -38,6 +39,8 @@ export async function openMongoReadStore(url: string): Promise<ReadStore> {
     get: (collection, id, now) => getOne({ collection, id, now }),
     getMany: (collection, ids, now) => withDb((db) => getMany(db, collection, ids, now)),
     find: (collection, page) => withDb((db) => find(db, collection, page)),
+    findDerived: (collection, page, derivation) =>
+      withDb(async (db) => deriveFrom(await find(db, collection, page), derivation)),
     pluck: (collection, path, page) => withDb((db) => pluck(db, collection, path, page)),
     select: (collection, paths, page) => withDb((db) => select(db, collection, paths, page)),
     count: (collection, filter, now) =>

@@ -1,23 +1,28 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredDocument } from '../../ports/read-store.ts'
 
-/** Parsed documents of recent reads. A document at an unchanged position has not changed. */
-export interface DocumentCache {
-  /** The cached document of a table; null unless it is cached at this position. */
-  readonly get: (table: string, id: string, position: number) => StoredDocument | null
-  readonly set: (table: string, stored: StoredDocument) => void
+/** A document at a position, or what is made of it. */
+type Version = Pick<StoredDocument, 'id' | 'position'>
+
+/** Parsed documents of recent reads, or what was made of them. A document at an unchanged position has not changed. */
+export interface DocumentCache<Cached extends Version> {
+  /** What is cached of a table's document; null unless it is of this position. */
+  readonly get: (table: string, id: string, position: number) => Cached | null
+  readonly set: (table: string, cached: Cached) => void
 }
 
-/** Creates a cache of at most `max` documents, of all tables together. */
-export function createDocumentCache(max: number): DocumentCache {
-  const cache = new LRUCache<string, StoredDocument>({ max })
+/** Creates a cache of the documents of all tables together: of at most `max`, or of what comes to `maxSize` bytes. */
+export function createDocumentCache<Cached extends Version>(
+  limits: { readonly max: number } | { readonly maxSize: number; readonly sizeCalculation: (cached: Cached) => number },
+): DocumentCache<Cached> {
+  const cache = new LRUCache<string, Cached>(limits)
   return {
     get(table, id, position) {
-      const stored = cache.get(`${table} ${id}`)
-      return stored?.position === position ? stored : null
+      const cached = cache.get(`${table} ${id}`)
+      return cached?.position === position ? cached : null
     },
-    set(table, stored) {
-      cache.set(`${table} ${stored.id}`, stored)
+    set(table, cached) {
+      cache.set(`${table} ${cached.id}`, cached)
     },
   }
 }

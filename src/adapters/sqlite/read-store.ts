@@ -3,7 +3,10 @@ import { batched } from '../../kernel/async/batch-per-tick.ts'
 import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import {
   type Checkpoint,
+  type Derivation,
+  type Derived,
   type Doc,
+  deriveFrom,
   type Filter,
   type Page,
   type ReadStore,
@@ -36,6 +39,8 @@ const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(
 /** Largest page whose documents are cached: pages of this size are read repeatedly. */
 const MAX_CACHED_PAGE = 200
 const CACHED_DOCUMENTS = 4_000
+/** Bytes of the cached values of a derivation, and of the objects that hold one: a list's row takes a third of its document. */
+const CACHED_VALUES = { bytes: 24 * 1024 * 1024, overhead: 600 } as const
 /** Documents that are deleted at once where a collection is dropped. */
 const DROPPED_AT_ONCE = 500
 /** Sorts after every name with the same prefix. */
@@ -69,7 +74,8 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   const walCheckpoints = createWalCheckpoints(path)
   const codes = createTextCodes(prepare)
   const commit = createCommitter(db, prepare, catalogue, codes, walCheckpoints.wrote)
-  const cache = createDocumentCache(CACHED_DOCUMENTS)
+  const documents = createDocumentCache<StoredDocument>({ max: CACHED_DOCUMENTS })
+  const valuesOf = createValueCaches()
   let closed = false
 
   const run = <Result>(work: () => Result): Result =>
@@ -101,7 +107,9 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
     get: (name, id, now) =>
       inCollection(name, null, (collection) => getMany(prepare, collection, [id], now)[0] ?? null),
     getMany: (name, ids, now) => inCollection(name, [], (collection) => getMany(prepare, collection, ids, now)),
-    find: (name, page) => inCollection(name, [], (collection) => find(prepare, cache, collection, page)),
+    find: (name, page) => inCollection(name, [], (collection) => find(prepare, documents, collection, page)),
+    findDerived: (name, page, derivation) =>
+      inCollection(name, [], (collection) => findDerived(prepare, valuesOf(derivation), collection, page, derivation)),
     pluck: (name, path, page) => inCollection(name, [], (collection) => pluck(prepare, collection, path, page)),
     select: (name, paths, page) =>
       inCollection(name, [], (collection) => select(prepare, codes, collection, paths, page)),
@@ -204,30 +212,80 @@ function deleteExpired(prepare: Prepare, { name, table }: Collection, now: numbe
   return Number(documents.changes) + Number(guards.changes)
 }
 
-/** Finds the keys of a page first: sorting and skipping then move no documents, and cached documents are not read. */
+/** Creates the caches of what derivations make, one for each of these. */
+function createValueCaches() {
+  const caches = new Map<unknown, unknown>()
+  return <Value>(derivation: Derivation<Value>): DocumentCache<Derived<Value>> => {
+    const found = caches.get(derivation)
+    // What a derivation made is in its own cache alone.
+    if (found) return found as DocumentCache<Derived<Value>>
+    const sizeCalculation = ({ value }: Derived<Value>) => CACHED_VALUES.overhead + derivation.bytesOf(value)
+    const cache = createDocumentCache<Derived<Value>>({ maxSize: CACHED_VALUES.bytes, sizeCalculation })
+    caches.set(derivation, cache)
+    return cache
+  }
+}
+
 function find(
   prepare: Prepare,
-  cache: DocumentCache,
+  cache: DocumentCache<StoredDocument>,
   collection: Collection,
-  { filter, now, sort, skip = 0, limit }: Page,
+  page: Page,
 ): readonly StoredDocument[] {
-  const { table } = collection
+  return findCached(prepare, cache, collection, page, (read) => read) ?? findUncached(prepare, collection, page)
+}
+
+function findDerived<Value>(
+  prepare: Prepare,
+  cache: DocumentCache<Derived<Value>>,
+  collection: Collection,
+  page: Page,
+  derivation: Derivation<Value>,
+): readonly Derived<Value>[] {
+  const make = (found: readonly StoredDocument[]) => deriveFrom(found, derivation)
+  return findCached(prepare, cache, collection, page, make) ?? make(findUncached(prepare, collection, page))
+}
+
+/** A page as SQL behind the columns that are read: its order, its text and the values of that. */
+function pageOf(collection: Collection, { filter, now, sort, skip = 0, limit = -1 }: Page) {
   const { sql, values } = aliveWhereOf(collection, filter, now)
   const order = orderByTerms(collection, sort)
-  const behind = `FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
-  if (limit === undefined || limit > MAX_CACHED_PAGE) {
-    const page =
-      limit === undefined
-        ? `SELECT ${ROW} ${behind}`
-        : `SELECT ${ROW} FROM ${table} WHERE rowid IN (SELECT rowid ${behind}) ORDER BY ${order}`
-    return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
+  return {
+    order,
+    behind: `FROM ${collection.table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    values: [...values, limit, skip],
   }
-  const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
+}
+
+function findUncached(prepare: Prepare, collection: Collection, page: Page): readonly StoredDocument[] {
+  const { order, behind, values } = pageOf(collection, page)
+  const text =
+    page.limit === undefined
+      ? `SELECT ${ROW} ${behind}`
+      : `SELECT ${ROW} FROM ${collection.table} WHERE rowid IN (SELECT rowid ${behind}) ORDER BY ${order}`
+  return rowsOf<StoredRow>(prepare(text).all(...values)).map(storedOf)
+}
+
+/**
+ * Finds the keys of a page first: sorting and skipping then move no documents, and cached documents are not read. Null for a long
+ * page, which is not cached.
+ */
+function findCached<Cached extends { readonly id: string; readonly position: number }>(
+  prepare: Prepare,
+  cache: DocumentCache<Cached>,
+  collection: Collection,
+  page: Page,
+  make: (read: readonly StoredDocument[]) => readonly Cached[],
+): readonly Cached[] | null {
+  const { table } = collection
+  if (page.limit === undefined || page.limit > MAX_CACHED_PAGE) return null
+  const { behind, values } = pageOf(collection, page)
+  const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values))
   const cached = keys.map(([id, position]) => cache.get(table, id, position))
   const missing = keys.flatMap(([id], index) => (cached[index] ? [] : [id]))
-  const read = missing.length > 0 ? getMany(prepare, collection, missing) : []
-  for (const stored of read) cache.set(table, stored)
-  const found = new Map(read.map((stored) => [stored.id, stored]))
+  const read = missing.length > 0 ? make(getMany(prepare, collection, missing)) : []
+  for (const one of read) cache.set(table, one)
+  const found = new Map(read.map((one) => [one.id, one]))
   return keys.flatMap(([id], index) => cached[index] ?? found.get(id) ?? [])
 }
 

@@ -61,6 +61,8 @@ export function withActiveBuilds(store: ReadStore, clock: Clock): ReadStore {
     get: async (collection, id, now) => store.get(await activeOf(collection), id, now),
     getMany: async (collection, ids, now) => store.getMany(await activeOf(collection), ids, now),
     find: async (collection, page) => store.find(await activeOf(collection), page),
+    findDerived: async (collection, page, derivation) =>
+      store.findDerived(await activeOf(collection), page, derivation),
     pluck: async (collection, path, page) => store.pluck(await activeOf(collection), path, page),
     select: async (collection, paths, page) => store.select(await activeOf(collection), paths, page),
     count: async (collection, filter, now) => store.count(await activeOf(collection), filter, now),

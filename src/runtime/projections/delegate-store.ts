@@ -9,6 +9,7 @@ export function delegate(store: ReadStore): ReadStore {
     get: (collection, id, now) => store.get(collection, id, now),
     getMany: (collection, ids, now) => store.getMany(collection, ids, now),
     find: (collection, page) => store.find(collection, page),
+    findDerived: (collection, page, derivation) => store.findDerived(collection, page, derivation),
     pluck: (collection, path, page) => store.pluck(collection, path, page),
     select: (collection, paths, page) => store.select(collection, paths, page),
     count: (collection, filter, now) => store.count(collection, filter, now),

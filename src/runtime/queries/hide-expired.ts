@@ -25,6 +25,7 @@ export function withExpiredHidden(
     get: (collection, id) => store.get(collection, id, nowFor(collection)),
     getMany: (collection, ids) => store.getMany(collection, ids, nowFor(collection)),
     find: (collection, page) => store.find(collection, pageFor(collection, page)),
+    findDerived: (collection, page, derivation) => store.findDerived(collection, pageFor(collection, page), derivation),
     pluck: (collection, path, page) => store.pluck(collection, path, pageFor(collection, page)),
     select: (collection, paths, page) => store.select(collection, paths, pageFor(collection, page)),
     count: (collection, filter) => store.count(collection, filter, nowFor(collection)),

@@ -1,12 +1,13 @@
-import type {
-  Checkpoint,
-  Doc,
-  DocumentWrite,
-  Filter,
-  Page,
-  ReadStore,
-  Scalar,
-  StoredDocument,
+import {
+  type Checkpoint,
+  type Doc,
+  type DocumentWrite,
+  deriveFrom,
+  type Filter,
+  type Page,
+  type ReadStore,
+  type Scalar,
+  type StoredDocument,
 } from '../../../src/ports/read-store.ts'
 import { bySort, matches, valueAt } from './filter.ts'
 
@@ -95,6 +96,7 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     getMany: async (collection, ids, now) =>
       [...new Set(ids)].map((id) => getOne(collection, id, now)).filter((one) => one !== null),
     find: async (collection, page) => paged(collection, page),
+    findDerived: async (collection, page, derivation) => deriveFrom(paged(collection, page), derivation),
     pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
     select: async (collection, paths, page) =>
       paged(collection, page).map((row) => paths.map((path) => selectedAt(row, path))),
