@@ -1,12 +1,11 @@
-import type { bidLedger } from '../../projections/auctions/bid-ledger.ts'
-import type { pingLedger } from '../../projections/auctions/ping-ledger.ts'
-import type { WithId } from '../../src/kernel/document.ts'
-import { collectionOf } from '../../src/kernel/projection.ts'
+import { bidLedger } from '../../projections/auctions/bid-ledger.ts'
+import { pingLedger } from '../../projections/auctions/ping-ledger.ts'
+import { type AnyProjection, collectionOf } from '../../src/kernel/projection.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type ListPage, type ProjectionOf, readSlice } from '../shared/documents.ts'
-import type { ListPlace } from '../shared/list-cursor.ts'
+import { type ListPage, type ListRows, listRows, readRows, readSlice } from '../shared/documents.ts'
 import { pageOptions } from '../shared/listing.ts'
 import { inWindow, type PingSelection } from './ping-filter.ts'
+import type { PingDoc } from './ping-row.ts'
 
 /** The page of a ledger in the store: newest first. */
 export function ledgerPage(
@@ -17,13 +16,25 @@ export function ledgerPage(
   return { filter, ...pageOptions(asked, () => ({ atMs: -1 })) }
 }
 
-/** A page of one of the ledgers, and the number of all rows that are selected. */
-export async function readLedgerPage<Doc extends DocOf<typeof pingLedger> | DocOf<typeof bidLedger>>(
+/** A page of one of the ledgers, with the number of all rows that are selected: counted after it was read, so that it includes its rows. */
+async function withTotal<Slice extends object>(
   views: ReadStore,
-  ledger: ProjectionOf<Doc>,
-  page: ReturnType<typeof ledgerPage>,
-): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly total: number; readonly next: ListPlace | null }> {
-  const slice = await readSlice(views, ledger, page.filter, page)
-  // After the page, so that the total includes its rows.
-  return { ...slice, total: await views.count(collectionOf(ledger), page.filter) }
+  ledger: AnyProjection,
+  { filter }: ReturnType<typeof ledgerPage>,
+  slice: Slice,
+): Promise<Slice & { readonly total: number }> {
+  return { ...slice, total: await views.count(collectionOf(ledger), filter) }
+}
+
+/** A page of the requests to bidders, and the number of all that are selected. */
+export async function readBidPage(views: ReadStore, page: ReturnType<typeof ledgerPage>) {
+  return withTotal(views, bidLedger, page, await readSlice(views, bidLedger, page.filter, page))
+}
+
+/** Defines the rows of a list of publishers' pings. */
+export const pingRows = <Row>(rowOf: (doc: PingDoc) => Row): ListRows<Row> => listRows(rowOf, ['atMs'])
+
+/** The rows of a page of publishers' pings, and the number of all that are selected. */
+export async function readPingRows<Row>(views: ReadStore, page: ReturnType<typeof ledgerPage>, rows: ListRows<Row>) {
+  return withTotal(views, pingLedger, page, await readRows(views, pingLedger, page.filter, page, rows))
 }

@@ -7,9 +7,11 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
-import { ledgerPage, readLedgerPage } from './ledger-page.ts'
+import { ledgerPage, pingRows, readBidPage, readPingRows } from './ledger-page.ts'
 import { pingDirection, pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, outboundRowOf, type PingRow, pingRow } from './ping-row.ts'
+
+const INBOUND = pingRows<PingRow>(inboundRowOf)
 
 /** The ping ledger: a page of publishers' pings, or of requests to bidders, newest first. */
 export const listPings = defineQuery({
@@ -35,10 +37,10 @@ export const listPings = defineQuery({
     const page = ledgerPage(selection, asked)
     const window = { direction, ...windowOf(selection) }
     if (direction === 'inbound') {
-      const { docs, ...rest } = await readLedgerPage(views, pingLedger, page)
-      return { ...pageResponse<PingRow>(docs.map(inboundRowOf), asked, rest), ...window }
+      const { rows, ...rest } = await readPingRows(views, page, INBOUND)
+      return { ...pageResponse(rows, asked, rest), ...window }
     }
-    const { docs, ...rest } = await readLedgerPage(views, bidLedger, page)
+    const { docs, ...rest } = await readBidPage(views, page)
     const rows = docs.map((doc) => outboundRowOf(doc, Date.parse(now)))
     return { ...pageResponse<PingRow>(rows, asked, rest), ...window }
   },

@@ -10,7 +10,7 @@ import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { atCursor, pageFields, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
-import { ledgerPage, readLedgerPage } from './ledger-page.ts'
+import { ledgerPage, pingRows, readPingRows } from './ledger-page.ts'
 import { pingFilters, selectPings, windowOf } from './ping-filter.ts'
 import { inboundRowOf, type PingDoc } from './ping-row.ts'
 
@@ -24,6 +24,8 @@ function portalPingOf(doc: PingDoc): z.infer<typeof portalPing> {
   const isKnown = row.callerNumber !== null
   return { ...row, callerNumber: row.callerNumber && maskDestination(row.callerNumber), callerMasked: isKnown }
 }
+
+const ROWS = pingRows(portalPingOf)
 
 /** The pings of a publisher, newest first. */
 export const listPortalPings = defineQuery({
@@ -47,7 +49,7 @@ export const listPortalPings = defineQuery({
     const asked = atCursor({ ...query, direction: 'inbound' as const, publisherId: portalPublisher(tenant) })
     const selection = await selectPings(views, { query: asked, tenant, now })
     if (isRefusal(selection)) return selection
-    const { docs, ...rest } = await readLedgerPage(views, pingLedger, ledgerPage(selection, asked))
-    return { ...pageResponse(docs.map(portalPingOf), asked, rest), ...windowOf(selection) }
+    const { rows, ...rest } = await readPingRows(views, ledgerPage(selection, asked), ROWS)
+    return { ...pageResponse(rows, asked, rest), ...windowOf(selection) }
   },
 })

@@ -39,18 +39,8 @@ export const callRow = z
   .meta({ id: 'CallRow' })
 export type CallRow = z.infer<typeof callRow>
 
-const rows = new WeakMap<CallDoc, CallRow>()
-
-/** The row of a call, memoized: the same object for the same document. */
+/** The row of a call. */
 export function callRowOf(doc: CallDoc): CallRow {
-  const cached = rows.get(doc)
-  if (cached) return cached
-  const row = rowFrom(doc)
-  rows.set(doc, row)
-  return row
-}
-
-function rowFrom(doc: CallDoc): CallRow {
   return {
     id: doc.id,
     ref: doc.ref,

@@ -6,12 +6,14 @@ import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
 import { atCursor, listQuery, pageResponse } from '../shared/listing.ts'
-import { readCallPage } from './call-page.ts'
+import { callRows, readCallPage } from './call-page.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats } from './call-stats.ts'
 
 /** Sort fields of the document, other than the start; `billedCents` is the revenue. */
 const FIELDS: Readonly<Record<string, string>> = { talkSeconds: 'talkSeconds', billedCents: 'revenueCents' }
+
+const ROWS = callRows(callRowOf)
 
 /** The call log: a page of calls, and the figures of all that pass the filters. */
 export const listCalls = defineQuery({
@@ -32,8 +34,8 @@ export const listCalls = defineQuery({
     const { filter, ...window } = selection
     const asked = atCursor(query)
     const sort = FIELDS[asked.sort] ?? 'startedMs'
-    const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
-    const page = pageResponse(docs.map(callRowOf), asked, { total: stats.count, next })
+    const { rows, next, stats } = await readCallPage(views, filter, { ...asked, sort }, ROWS)
+    const page = pageResponse(rows, asked, { total: stats.count, next })
     return { ...page, stats, ...window }
   },
 })

@@ -8,7 +8,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { callFilters, selectCalls } from '../shared/call-filter.ts'
 import { atCursor, listQuery, pageResponse } from '../shared/listing.ts'
 import { portalPublisher } from '../shared/portal-publisher.ts'
-import { readCallPage } from './call-page.ts'
+import { callRows, readCallPage } from './call-page.ts'
 import { callStats } from './call-stats.ts'
 import { portalCallRow, portalCallRowOf } from './portal-call-row.ts'
 
@@ -41,6 +41,8 @@ const portalCallStats = callStats
   .omit({ revenueCents: true, profitCents: true, usageCents: true })
   .meta({ id: 'PortalCallStats' })
 
+const ROWS = callRows(portalCallRowOf)
+
 /** The calls of a publisher: a page of them, and the figures of all that pass the filters. */
 export const listPortalCalls = defineQuery({
   name: 'list-portal-calls',
@@ -62,9 +64,9 @@ export const listPortalCalls = defineQuery({
         : { ...selected, [`tagSources.${storedTag(query.tagKey)}`]: 'publisher' as const }
     const asked = atCursor(query)
     const sort = asked.sort === 'startedAt' ? 'startedMs' : asked.sort
-    const { docs, next, stats } = await readCallPage(views, filter, { ...asked, sort })
+    const { rows, next, stats } = await readCallPage(views, filter, { ...asked, sort }, ROWS)
     const { revenueCents: _revenue, profitCents: _profit, usageCents: _usage, ...shown } = stats
-    const page = pageResponse(docs.map(portalCallRowOf), asked, { total: stats.count, next })
+    const page = pageResponse(rows, asked, { total: stats.count, next })
     return { ...page, stats: shown, ...window }
   },
 })

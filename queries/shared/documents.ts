@@ -1,6 +1,7 @@
 import { type WithId, withId } from '../../src/kernel/document.ts'
 import { type AnyProjection, collectionOf, type Projection } from '../../src/kernel/projection.ts'
-import type { Filter, Page, ReadStore, Sort, StoredDocument } from '../../src/ports/read-store.ts'
+import { WrittenRow } from '../../src/kernel/written-row.ts'
+import type { Derivation, Filter, Page, ReadStore, Sort, Doc as StoredDoc } from '../../src/ports/read-store.ts'
 import { cutPage, type ListPlace, placeAfter, rangesAfter } from './list-cursor.ts'
 
 /** The document type of a projection. */
@@ -73,17 +74,16 @@ export interface ListPage {
   readonly after?: ListPlace | null
 }
 
-/** One page of the documents that match a filter, and the place where the next page begins; null after the last one. */
-export async function readSlice<Doc extends object>(
-  views: Pick<ReadStore, 'find'>,
-  projection: ProjectionOf<Doc>,
+/** One page of what a filter finds, and the place where the next page begins; null after the last one. */
+async function findSlice<Found>(
+  find: (page: Page) => Promise<readonly Found[]>,
   filter: Filter,
   { sort, skip, limit, after = null }: ListPage,
-): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly next: ListPlace | null }> {
-  const find = (page: Page) => views.find(collectionOf(projection), page)
+  placeOf: (last: Found) => ListPlace,
+): Promise<{ readonly page: readonly Found[]; readonly next: ListPlace | null }> {
   // One more than the page has tells whether another page follows.
   const wanted = limit + 1
-  let found: readonly StoredDocument[] = []
+  let found: readonly Found[] = []
   if (after === null) found = await find({ filter, sort, skip, limit: wanted })
   else
     for (const range of rangesAfter(sort, after)) {
@@ -91,8 +91,57 @@ export async function readSlice<Doc extends object>(
       const more = await find({ filter: { $and: [range, filter] }, sort, limit: wanted - found.length })
       found = [...found, ...more]
     }
-  const { page, next } = cutPage(found, limit, (last) => placeAfter(sort, last))
+  return cutPage(found, limit, placeOf)
+}
+
+/** One page of the documents that match a filter, and the place where the next page begins; null after the last one. */
+export async function readSlice<Doc extends object>(
+  views: Pick<ReadStore, 'find'>,
+  projection: ProjectionOf<Doc>,
+  filter: Filter,
+  listPage: ListPage,
+): Promise<{ readonly docs: readonly WithId<Doc>[]; readonly next: ListPlace | null }> {
+  const find = (page: Page) => views.find(collectionOf(projection), page)
+  const { page, next } = await findSlice(find, filter, listPage, (last) => placeAfter(listPage.sort, last))
   return { docs: page.map((each) => withId<Doc>(each)), next }
+}
+
+/** A written row of a list, and the values that tell the place after it. */
+interface ListedRow<Row> {
+  readonly row: WrittenRow<Row>
+  readonly sorted: StoredDoc
+}
+
+/** How a list's rows are made, each of its document alone, so that a store may cache them instead of the documents. */
+export type ListRows<Row> = Derivation<ListedRow<Row>>
+
+/** Defines the rows of a list, once for the list. `sorts`: the paths that it may be sorted by. */
+export function listRows<Doc extends object, Row>(
+  rowOf: (doc: WithId<Doc>) => Row,
+  sorts: readonly string[],
+): ListRows<Row> {
+  return {
+    of: (stored) => ({
+      row: new WrittenRow(rowOf(withId<Doc>(stored))),
+      sorted: Object.fromEntries(sorts.map((path) => [path, stored.doc[path]])),
+    }),
+    bytesOf: ({ row }) => row.bytes.byteLength,
+  }
+}
+
+/** The rows of one page of the documents that match a filter, and the place where the next page begins; null after the last one. */
+export async function readRows<Row>(
+  views: Pick<ReadStore, 'findDerived'>,
+  projection: AnyProjection,
+  filter: Filter,
+  listPage: ListPage,
+  rows: ListRows<Row>,
+): Promise<{ readonly rows: WrittenRow<Row>[]; readonly next: ListPlace | null }> {
+  const find = (page: Page) => views.findDerived(collectionOf(projection), page, rows)
+  const { page, next } = await findSlice(find, filter, listPage, ({ id, position, value }) =>
+    placeAfter(listPage.sort, { id, position, doc: value.sorted }),
+  )
+  return { rows: page.map(({ value }) => value.row), next }
 }
 
 /** One page of the documents that match a filter, the total number of matches, and the place where the next page begins. */

@@ -1,13 +1,16 @@
 import { callLog } from '../../projections/calls/call-log.ts'
+import { callRows } from '../../queries/calls/call-page.ts'
 import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { selectCalls } from '../../queries/shared/call-filter.ts'
-import { readSlice } from '../../queries/shared/documents.ts'
+import { readRows } from '../../queries/shared/documents.ts'
 import { atCursor, pageOptions, pageResponse } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
+
+const ROWS = callRows(callRowOf)
 
 /** The call list without its figures: the same filter, page and rows. Its total is that of the page. */
 export const callPage = defineQuery({
@@ -24,7 +27,7 @@ export const callPage = defineQuery({
     if (isRefusal(requests)) return requests
     const asked = atCursor(query)
     const page = pageOptions({ ...asked, sort: 'startedMs' })
-    const { docs, next } = await readSlice(views, callLog, requests.filter, page)
-    return pageResponse(docs.map(callRowOf), asked, { total: docs.length, next })
+    const { rows, next } = await readRows(views, callLog, requests.filter, page, ROWS)
+    return pageResponse(rows, asked, { total: rows.length, next })
   },
 })

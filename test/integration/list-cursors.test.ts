@@ -35,6 +35,7 @@ import type { OperationalStore } from '../../src/ports/operational-store.ts'
 import type { Random } from '../../src/ports/random.ts'
 import type { Doc, ReadStore } from '../../src/ports/read-store.ts'
 import { arbitraryOf } from '../support/fixtures/arbitrary.ts'
+import { asRead } from '../support/fixtures/query-fixture.ts'
 import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
@@ -206,14 +207,14 @@ async function rowsOf({ views, ops }: Stores, list: string, { seed: pick, uuid }
   const ports = { ...queryPorts(views), ops }
   return {
     async read(sent) {
-      const answer: Json = await query.run(ports, {
+      const answer = await query.run(ports, {
         params: query.params.parse({ id: PARENT }),
         query: query.query.parse({ ...asked, ...sent }),
         tenant: { workspaceId: WORKSPACE, timezone: 'UTC', publisherId: PUBLISHER },
         surface: 'console',
         now: NOW,
       })
-      return pageIn(answer)
+      return pageIn(asRead<Json>(answer))
     },
     async add(count) {
       for (let n = 0; n < count; n++) {
