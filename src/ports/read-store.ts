@@ -98,7 +98,10 @@ export interface StoredDocument {
   readonly doc: Doc
 }
 
-/** What is made of a document and of nothing else, so that a store may cache it instead of the document. One object for each. */
+/**
+ * What is made of a document and of nothing else, so that a store may cache it instead of the document. The cache knows a derivation
+ * by its identity: it is defined once, not at each read.
+ */
 export interface Derivation<Value> {
   readonly of: (stored: StoredDocument) => Value
   /** Bytes of a value, roughly, without those of the objects that hold it. */
