@@ -8,7 +8,7 @@ import { type AnyEntity, anyEntityOf, type Entity, isKnownVersion, versionOf } f
 import type { EventSchemas, RecordedEvent } from '../../../src/kernel/event.ts'
 import { type AnyProjection, collectionOf } from '../../../src/kernel/projection.ts'
 import { columns, projections, upcasts } from '../../../src/main/registry.ts'
-import type { Doc, ReadStore, StoredDocument } from '../../../src/ports/read-store.ts'
+import { type Doc, deriveFrom, type ReadStore, type StoredDocument } from '../../../src/ports/read-store.ts'
 import type { ColumnSpec } from '../../../src/runtime/columns/column-spec.ts'
 import { parseCollectionName } from '../../../src/runtime/projections/build-names.ts'
 import { delegate } from '../../../src/runtime/projections/delegate-store.ts'
@@ -92,6 +92,9 @@ function withOwnDocuments(store: ReadStore, isNext: boolean, nameOf: (collection
     async find(collection, page) {
       const found = await store.find(nameOf(collection), page)
       return page.fields ? found : own(collection, found)
+    },
+    async findDerived(collection, page, derivation) {
+      return deriveFrom(own(collection, await store.find(nameOf(collection), page)), derivation)
     },
     pluck: (collection, path, page) => store.pluck(nameOf(collection), path, page),
     count: (collection, filter, now) => store.count(nameOf(collection), filter, now),
