@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Actor } from './event.ts'
 import type { AnyProjection } from './projection.ts'
 import type { Refusal } from './refusal.ts'
-import type { Written } from './written-row.ts'
+import type { WithWrittenRows } from './written-row.ts'
 
 /**
  * The surfaces of the platform (Document 1, "Surfaces"; Supplement §2). `account` is a signed-in user's own, in no
@@ -79,7 +79,7 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
   readonly cacheable: boolean
   /** Whether it shows the request log or the uses of a key. They are written in batches: the pending ones are flushed first. */
   readonly flushesUsage: boolean
-  readonly run: (ports: Ports, question: QueryContext<Params, Filter>) => Promise<Written<Answer> | Refusal>
+  readonly run: (ports: Ports, question: QueryContext<Params, Filter>) => Promise<WithWrittenRows<Answer> | Refusal>
 }
 
 /** Any query, for registries. */
@@ -103,7 +103,7 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly run: (
     ports: Ports,
     question: QueryContext<NoInfer<Params>, NoInfer<Filter>>,
-  ) => Promise<Written<NoInfer<Answer>> | Refusal<NoInfer<Code>>>
+  ) => Promise<WithWrittenRows<NoInfer<Answer>> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
   return { rejects: [], headers: {}, record: null, cacheable: false, flushesUsage: false, ...definition }
 }

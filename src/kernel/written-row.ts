@@ -12,6 +12,6 @@ export class WrittenRow<Row> {
 }
 
 /** An answer whose rows may be written already. */
-export type Written<Answer> = Answer extends { readonly data: readonly (infer Row)[] }
+export type WithWrittenRows<Answer> = Answer extends { readonly data: readonly (infer Row)[] }
   ? Omit<Answer, 'data'> & { readonly data: readonly (Row | WrittenRow<Row>)[] }
   : Answer

@@ -109,7 +109,7 @@ export interface Derivation<Value> {
 }
 
 /** What was made of a document at a position. */
-export interface Derived<Value> extends Pick<StoredDocument, 'id' | 'position'> {
+export interface DerivedValue<Value> extends Pick<StoredDocument, 'id' | 'position'> {
   /** Empty for none. */
   readonly workspaceId: string
   readonly value: Value
@@ -119,7 +119,7 @@ export interface Derived<Value> extends Pick<StoredDocument, 'id' | 'position'> 
 export function deriveFrom<Value>(
   found: readonly StoredDocument[],
   { of }: Derivation<Value>,
-): readonly Derived<Value>[] {
+): readonly DerivedValue<Value>[] {
   return found.map((stored) => ({
     id: stored.id,
     position: stored.position,
@@ -190,7 +190,7 @@ export interface ReadStore {
     collection: string,
     page: Omit<Page, 'fields'>,
     derivation: Derivation<Value>,
-  ): Promise<readonly Derived<Value>[]>
+  ): Promise<readonly DerivedValue<Value>[]>
   /** The values at a path (also `_position`) of a page's documents, in its order; null for missing values, lists and objects. */
   pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
   /**

@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { StoredDocument } from '../../ports/read-store.ts'
+import type { Derivation, DerivedValue, StoredDocument } from '../../ports/read-store.ts'
+
+/** Bytes of the cached values of a derivation, and of the objects that hold one. */
+const CACHED_VALUES = { bytes: 24 * 1024 * 1024, overhead: 600 } as const
 
 /** A document at a position, or what is made of it. */
 type Version = Pick<StoredDocument, 'id' | 'position'>
@@ -24,5 +27,19 @@ export function createDocumentCache<Cached extends Version>(
     set(table, cached) {
       cache.set(`${table} ${cached.id}`, cached)
     },
+  }
+}
+
+/** Creates the caches of what derivations make, one for each of these. */
+export function createValueCaches() {
+  const caches = new Map<unknown, unknown>()
+  return <Value>(derivation: Derivation<Value>): DocumentCache<DerivedValue<Value>> => {
+    const found = caches.get(derivation)
+    // What a derivation made is in its own cache alone.
+    if (found) return found as DocumentCache<DerivedValue<Value>>
+    const sizeCalculation = ({ value }: DerivedValue<Value>) => CACHED_VALUES.overhead + derivation.bytesOf(value)
+    const cache = createDocumentCache<DerivedValue<Value>>({ maxSize: CACHED_VALUES.bytes, sizeCalculation })
+    caches.set(derivation, cache)
+    return cache
   }
 }

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import {
   type Checkpoint,
   type Derivation,
-  type Derived,
+  type DerivedValue,
   type Doc,
   deriveFrom,
   type Filter,
@@ -25,7 +25,7 @@ import {
   tableName,
 } from './collections.ts'
 import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
-import { createDocumentCache, type DocumentCache } from './document-cache.ts'
+import { createDocumentCache, createValueCaches, type DocumentCache } from './document-cache.ts'
 import { ALIVE_SQL, aliveWhereOf, MATCHES_FUNCTION, orderByTerms } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 import { createTextCodes, type TextCodes } from './text-codes.ts'
@@ -39,8 +39,6 @@ const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(
 /** Largest page whose documents are cached: pages of this size are read repeatedly. */
 const MAX_CACHED_PAGE = 200
 const CACHED_DOCUMENTS = 4_000
-/** Bytes of the cached values of a derivation, and of the objects that hold one: a list's row takes a third of its document. */
-const CACHED_VALUES = { bytes: 24 * 1024 * 1024, overhead: 600 } as const
 /** Documents that are deleted at once where a collection is dropped. */
 const DROPPED_AT_ONCE = 500
 /** Sorts after every name with the same prefix. */
@@ -212,20 +210,6 @@ function deleteExpired(prepare: Prepare, { name, table }: Collection, now: numbe
   return Number(documents.changes) + Number(guards.changes)
 }
 
-/** Creates the caches of what derivations make, one for each of these. */
-function createValueCaches() {
-  const caches = new Map<unknown, unknown>()
-  return <Value>(derivation: Derivation<Value>): DocumentCache<Derived<Value>> => {
-    const found = caches.get(derivation)
-    // What a derivation made is in its own cache alone.
-    if (found) return found as DocumentCache<Derived<Value>>
-    const sizeCalculation = ({ value }: Derived<Value>) => CACHED_VALUES.overhead + derivation.bytesOf(value)
-    const cache = createDocumentCache<Derived<Value>>({ maxSize: CACHED_VALUES.bytes, sizeCalculation })
-    caches.set(derivation, cache)
-    return cache
-  }
-}
-
 function find(
   prepare: Prepare,
   cache: DocumentCache<StoredDocument>,
@@ -237,11 +221,11 @@ function find(
 
 function findDerived<Value>(
   prepare: Prepare,
-  cache: DocumentCache<Derived<Value>>,
+  cache: DocumentCache<DerivedValue<Value>>,
   collection: Collection,
   page: Page,
   derivation: Derivation<Value>,
-): readonly Derived<Value>[] {
+): readonly DerivedValue<Value>[] {
   const make = (found: readonly StoredDocument[]) => deriveFrom(found, derivation)
   return findCached(prepare, cache, collection, page, make) ?? make(findUncached(prepare, collection, page))
 }

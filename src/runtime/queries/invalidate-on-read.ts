@@ -1,5 +1,5 @@
 import { partitionOf } from '../../kernel/partition.ts'
-import { type Derived, type ReadStore, type StoredDocument, workspaceOf } from '../../ports/read-store.ts'
+import { type DerivedValue, type ReadStore, type StoredDocument, workspaceOf } from '../../ports/read-store.ts'
 import { parseCollectionName } from '../projections/build-names.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
 import { delegate } from '../projections/delegate-store.ts'
@@ -26,7 +26,10 @@ export function withReadInvalidation(
   positions: Pick<CheckpointTracker, 'positionOf'>,
   changes: Pick<ChangeCounters, 'recordChange'>,
 ): ReadStore {
-  const check = (collection: string, read: readonly Pick<Derived<unknown>, 'position' | 'workspaceId'>[]): void => {
+  const check = (
+    collection: string,
+    read: readonly Pick<DerivedValue<unknown>, 'position' | 'workspaceId'>[],
+  ): void => {
     const { name } = parseCollectionName(collection)
     for (const { position, workspaceId } of read) {
       const { workspaces, partition } = scopeOf(workspaceId)

@@ -7,9 +7,11 @@ const written = new WeakMap<object, WrittenRow<unknown>>()
 function rowJson(row: unknown): Uint8Array {
   if (row instanceof WrittenRow) return row.bytes
   if (typeof row !== 'object' || row === null) return new WrittenRow(row).bytes
-  const known = written.get(row) ?? new WrittenRow(row)
-  written.set(row, known)
-  return known.bytes
+  const known = written.get(row)
+  if (known) return known.bytes
+  const made = new WrittenRow(row)
+  written.set(row, made)
+  return made.bytes
 }
 
 function concatBytes(parts: readonly Uint8Array[]): Uint8Array {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { AnyProjection } from '../../../../src/kernel/projection.ts'
+import type { StoredDocument } from '../../../../src/ports/read-store.ts'
 import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
 import {
   deleteExpiredDocuments,
@@ -55,6 +56,9 @@ describe('documents that expire', () => {
     expect(await views.get(collection, 'a')).toBeNull()
     expect(await views.getMany(collection, ['a', 'b'])).toHaveLength(1)
     expect(await views.count(collection, {})).toBe(2)
+    const ids = { of: ({ id }: StoredDocument) => id, bytesOf: ({ length }: string) => length }
+    const derived = await views.findDerived(collection, { filter: {} }, ids)
+    expect(derived.map(({ value }) => value)).toEqual(['b', 'c'])
     expect(await views.pluck(collection, 'name', { filter: {} })).toEqual(['b', 'c'])
     expect(await views.sum(collection, {}, [], ['sum'])).toEqual([{ key: [], count: 2, sums: [5] }])
   })

@@ -173,6 +173,8 @@ describe('documents that another process writes', () => {
     const views = withReadInvalidation(store, positions, { recordChange: (_name, concerned) => found.push(concerned) })
     for (const { id } of writes) await views.get('notes_v1', id)
     expect(found).toEqual([[there], null])
+    await views.findDerived('notes_v1', { filter: {} }, { of: ({ id }) => id, bytesOf: ({ length }) => length })
+    expect(found).toEqual([[there], null, [there], null])
   })
 })
 
