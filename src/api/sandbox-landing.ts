@@ -1,4 +1,3 @@
-import { ulid } from 'ulid'
 import { z } from 'zod'
 import { callShape, getCall } from '../../queries/calls/get-call.ts'
 import { storyShape } from '../../queries/calls/story-shape.ts'
@@ -157,7 +156,7 @@ export function landingCalls(ports: LandingPorts): readonly ApiRoute[] {
     if (!leased) return refuse('session-not-found')
     const { workspaceId, to } = leased
     const sent = sandboxCall.parse({ to, speed: SANDBOX_LANDING.speed })
-    const act = { commandId: ulid(), correlationId: requestId, causationId: null }
+    const act = { commandId: ports.random.ulid(), correlationId: requestId, causationId: null }
     const caller = { workspaceId, actor: VISITOR, ...act, surface: 'sandbox', ip: null } as const
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) return played

@@ -1,4 +1,3 @@
-import { ulid } from 'ulid'
 import { z } from 'zod'
 import { failOver } from '../../commands/routing/fail-over.ts'
 import { routeCall } from '../../commands/routing/route-call.ts'
@@ -323,7 +322,7 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
         const played = await playCall(ports, workspaceId, sandboxCall.parse(body), {
           workspaceId,
           actor: principal.actor,
-          commandId: idempotencyKey ?? ulid(),
+          commandId: idempotencyKey ?? ports.random.ulid(),
           correlationId: requestId,
           causationId: null,
           surface,

@@ -8,9 +8,10 @@ import { createDeliveryStore } from '../reactions/delivery-store.ts'
 import { createLookupLoader } from '../runtime/lookups/lookup-loader.ts'
 import { enter, ownerName, versionsOf } from '../runtime/ownership/presence.ts'
 import { withNewestAppends } from '../runtime/write/newest-appends.ts'
+import { withNextPosition } from '../runtime/write/next-position.ts'
 import { withOutdatedWatch } from '../runtime/write/outdated-watch.ts'
 import { createStreamWriter } from '../runtime/write/stream-writer.ts'
-import type { Config } from './config.ts'
+import { type Config, isSingleProcess } from './config.ts'
 import { createCursors } from './cursors.ts'
 import { openRoot } from './keyring.ts'
 import { withMeasuredAppends } from './metrics/measured-stores.ts'
@@ -58,7 +59,11 @@ export async function openCore(
   const metrics = createMetrics()
   const [opened, ops] = await Promise.all([openLog(eventLogUrl), openOperationalStore(readStoreUrl)])
   const measured = withMeasuredAppends(opened, metrics.appendEnded)
-  const { log, newestOf, add: onAppended } = withNewestAppends(measured)
+  const isAlone = isSingleProcess(config)
+  // Positions of the log in a file have no gaps.
+  const counted =
+    isAlone && eventLogUrl.startsWith('sqlite:') ? withNextPosition(measured, await measured.head()) : null
+  const { log, newestOf, add: onAppended } = withNewestAppends(counted?.log ?? measured)
   // Before the root, which is the first event of an empty log.
   await refuseOlderLogOf(readStoreUrl, { log, ops, clock })
   const root = await openRoot(log, masterKeys, { clock, random })
@@ -77,6 +82,7 @@ export async function openCore(
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),
+    isAlone,
     threads,
     onDeath({ message }) {
       logger.fatal({ error: message }, 'a thread of the read side has ended')
@@ -97,6 +103,7 @@ export async function openCore(
       random,
       lookUp: createLookupLoader({ log, clock, upcasts, projections, read }),
       onAppend: peers.onAppend,
+      nextPosition: counted?.nextPosition,
       onSnapshotFailure(stream, error) {
         metrics.snapshotFailed()
         logger.error({ stream, error: errorMessage(error) }, 'a snapshot could not be saved or read')

@@ -36,7 +36,7 @@ import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
 import { readUpcast, type Upcasts } from '../runtime/upcasts.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { upcasts as registered } from './registry.ts'
-import { newCommandId } from './system.ts'
+import { systemRandom } from './system.ts'
 
 /** Every reaction. */
 export const reactions: readonly AnyReaction<NumberTools>[] = [
@@ -137,7 +137,7 @@ export function createPlatformEffects(options: {
     ...rest,
     writer,
     reactions,
-    newCommandId,
+    newCommandId: systemRandom.ulid,
     actor: SYSTEM,
     toolsOf: (base) => ({
       ...base,
@@ -178,7 +178,7 @@ export function createPlatformEffects(options: {
       const context = {
         workspaceId,
         actor: CARRIER,
-        commandId: newCommandId(),
+        commandId: systemRandom.ulid(),
         correlationId: callId,
         causationId: null,
         surface: CARRIER.type,

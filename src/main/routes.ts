@@ -108,6 +108,7 @@ function commandRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
     ...writeRoutes({
       writer,
       queries: readSide.queries,
+      acknowledge: readSide.acknowledge,
       positions,
       projections,
       views,

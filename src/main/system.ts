@@ -52,17 +52,13 @@ function newUuid(): string {
   return v7({ random, ...last })
 }
 
+/** A fraction of 8 bits: ids take five of them at a time. */
+const fraction = (): number => (drawBytes(1)[0] ?? 0) / 256
+
 /** The machine's chance. */
 export const systemRandom: Random = {
   bytes: (count) => randomBytes(count),
   seed: () => randomInt(0, 2 ** 32),
   uuid: newUuid,
-}
-
-/** A fraction of 8 bits: ids take five of them at a time. */
-const fraction = (): number => (drawBytes(1)[0] ?? 0) / 256
-
-/** A fresh id of a command: a ULID. */
-export function newCommandId(): string {
-  return ulid(Date.now(), fraction)
+  ulid: () => ulid(Date.now(), fraction),
 }

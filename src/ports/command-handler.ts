@@ -4,7 +4,7 @@ import type { Actor, EventSchemas, RecordedEvent } from '../kernel/event.ts'
 import type { Requirement } from '../kernel/precondition.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
-/** Context of a command. Every field except `requires` is stored in the metadata of its events. */
+/** Context of a command. Every field except `requires` and `onDecided` is stored in the metadata of its events. */
 export interface CommandContext {
   /** Empty for a command that belongs to no workspace. */
   readonly workspaceId: string
@@ -17,6 +17,11 @@ export interface CommandContext {
   readonly ip: string | null
   /** What the stream's state must meet before the command's own rules are asked; by default nothing. */
   readonly requires?: readonly Requirement[]
+  /**
+   * Called with the decided events before each append of them, where this process knows the positions that they have if the append
+   * succeeds and nobody else appends before it. They may come out differently.
+   */
+  readonly onDecided?: (events: readonly RecordedEvent[]) => void
 }
 
 /** Result of a command. */

@@ -7,7 +7,7 @@ export type ExpectedRevision = number
 
 /** Result of an append. A conflict is a value: read the tail and decide again. */
 export type AppendResult =
-  | { readonly ok: true; readonly revision: number; readonly position: number }
+  | { readonly ok: true; readonly revision: number; readonly position: number; readonly first?: number }
   | { readonly ok: false; readonly conflict: true }
 
 /** A page of the whole log. `position` is where reading stopped, even when the page has no events. */
@@ -33,7 +33,10 @@ export class LogUnavailable extends Unavailable {
  * Every method except `follow` and `close` throws LogUnavailable.
  */
 export interface EventLog {
-  /** Appends all events or none, durably, when the stream is at `expected`. `position` is that of the last event. */
+  /**
+   * Appends all events or none, durably, when the stream is at `expected`. `position` is that of the last event; `first` is that of
+   * the first, told by a log in which the others follow it without gaps.
+   */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /** Events of one stream from a revision on, oldest first, at most `limit` (default 1,000); empty for an unknown stream. */
   read(stream: string, from: number, limit?: number): Promise<readonly RecordedEvent[]>

@@ -6,4 +6,6 @@ export interface Random {
   seed(): number
   /** A new UUIDv7, in lower case. */
   uuid(): string
+  /** A new ULID. */
+  ulid(): string
 }

@@ -10,7 +10,7 @@ import type { EventToAppend } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { createPlatformEffects } from '../../src/main/platform-effects.ts'
 import { createSecrets } from '../../src/main/secrets.ts'
-import { systemClock as clock, newCommandId, systemRandom as random } from '../../src/main/system.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import type { ScriptedDial } from '../../src/ports/call-script.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
@@ -149,7 +149,7 @@ export function createCallPlayer(
   }
   let played = 0
   return async () => {
-    const commandId = newCommandId()
+    const commandId = random.ulid()
     const caller = {
       workspaceId,
       actor: { type: 'system', id: null, name: 'Bench' },

@@ -32,7 +32,10 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(stored.map(eventToAppend)).toEqual(events)
       expect(stored.map((event) => [event.stream, event.revision])).toEqual([0, 1, 2].map((n) => [stream, n]))
       expectGrowingPositions(stored)
-      expect(result).toEqual({ ok: true, revision: 2, position: stored[2]?.position })
+      expect(result).toMatchObject({ ok: true, revision: 2, position: stored[2]?.position })
+      // A log that tells where the first one stands has the others behind it without gaps.
+      const { first = null } = expectOk(result)
+      if (first !== null) expect(stored.map(({ position }) => position)).toEqual([first, first + 1, first + 2])
     })
 
     test('reports a wrong expected revision as a conflict and appends nothing', async () => {

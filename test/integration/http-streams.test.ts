@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
+import { ulid } from 'ulid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openLogger } from '../../src/adapters/http/logger.ts'
@@ -87,6 +88,7 @@ beforeAll(async () => {
       bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       seed: () => 1,
       uuid: () => crypto.randomUUID(),
+      ulid,
     },
     trustProxy: false,
     unavailableAfterSeconds: 1,

@@ -71,7 +71,7 @@ function openStream() {
       async run({ minPosition }) {
         queries += 1
         const bytes = new TextEncoder().encode(JSON.stringify({ live: [], count: arrivals }))
-        return { bytes, position: minPosition, lag: false, revision: null }
+        return { bytes, position: minPosition, lag: false, isAhead: false, revision: null }
       },
     },
     isSessionValid: async () => true,

@@ -8,6 +8,7 @@ import { bearer, jsonOf, options } from '../support/fixtures/http-edge.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { campaignIn, numberIn } from '../support/fixtures/workspace-fixture.ts'
 import { createWriterFixture, seedLiveCampaign } from '../support/fixtures/writer-fixture.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 const { log, clock, writer } = createWriterFixture()
 const writes = writer()
@@ -23,7 +24,7 @@ async function readBack({ params, events }: { params: { id: string }; events: re
     await held.promise
   }
   const bytes = new TextEncoder().encode(JSON.stringify({ number: await numberOf(params.id) }))
-  return { bytes, lag: false, revision: null }
+  return { bytes, lag: false, isAhead: false, revision: null }
 }
 
 /** The write routes of numbers, over a read model that shows each move at once. */
@@ -37,7 +38,9 @@ const routes = numberWrites.flatMap((write) =>
     effects: { processEvents: async () => [] },
     positions: { waitFor: async () => true },
     projections: [],
+    acknowledge: () => undefined,
     clock,
+    random: createSeededRandom(),
   } as never),
 )
 

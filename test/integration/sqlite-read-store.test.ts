@@ -140,6 +140,26 @@ function rowsOf(bytes: number) {
 
 const documents = (count: number) => Array.from({ length: count }, (_, kind) => ({ kind }))
 
+test('what another connection defines, fills with lists, drops and defines again is found from then on', async () => {
+  const other = await openSqliteReadStore(path, { follows: true })
+  const found = async (name: string, kind: string) => {
+    const documents = await other.find(`${name}_v1`, { filter: { kind } })
+    return documents.map(({ id }) => id)
+  }
+  expect(await found('some', 'a')).toEqual([])
+  await put('some', [{ kind: 'a' }, { kind: 'b' }])
+  expect(await found('some', 'a')).toEqual(['0'])
+  // From here on the path holds lists, of which each value is found.
+  const checkpoint = { name: wholeCheckpoint('some@1'), expected: 2, next: { position: 3, at: null } }
+  await store.commit([{ collection: 'some_v1', id: '2', position: 3, doc: { kind: ['a', 'c'] } }], checkpoint)
+  expect([await found('some', 'a'), await found('some', 'c')]).toEqual([['0', '2'], ['2']])
+  await store.drop('some_v1', wholeCheckpoint('some@1'))
+  expect(await found('some', 'a')).toEqual([])
+  await put('some', [{ kind: 'b' }])
+  expect([await found('some', 'a'), await found('some', 'b')]).toEqual([[], ['0']])
+  await other.close()
+})
+
 test('a row is made once for each position of its document', async () => {
   await put('some', documents(3))
   const read = rowsOf(1_000)

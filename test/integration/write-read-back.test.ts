@@ -5,6 +5,7 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { bearer, jsonOf, logLines, options } from '../support/fixtures/http-edge.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createWriterFixture, seedLiveCampaign } from '../support/fixtures/writer-fixture.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 const { log, clock, writer } = createWriterFixture()
 const writes = writer()
@@ -18,7 +19,9 @@ const routes = workspaceWrites.flatMap((write) =>
     queries: { run: () => Promise.reject(new RangeError('a fault of the read model')) },
     positions: { waitFor: async () => true },
     projections: [],
+    acknowledge: () => undefined,
     clock,
+    random: createSeededRandom(),
   } as never),
 )
 

@@ -19,10 +19,24 @@ function openChannel(path: string): BroadcastChannel {
   return channel
 }
 
-/** Opens a broadcast to all threads of this process that the log in a file has grown. */
+/**
+ * Opens a broadcast to all threads of this process that the log in a file has grown. It is sent after what this turn of the event
+ * loop answers: those who wait for their append go first.
+ */
 export function openAppendBroadcast(path: string): { readonly notifyAppended: () => void; readonly stop: () => void } {
   const channel = openChannel(path)
-  return { notifyAppended: () => channel.postMessage(null), stop: () => channel.close() }
+  let isOpen = true
+  const send = () => {
+    if (isOpen) channel.postMessage(null)
+  }
+  return {
+    // Answers are sent at the end of this turn, so this is sent at the end of the next.
+    notifyAppended: () => void setImmediate(() => setImmediate(send)),
+    stop() {
+      isOpen = false
+      channel.close()
+    },
+  }
 }
 
 /** Creates a check whether another connection has written since the last check. False while the file cannot be read. */

@@ -53,10 +53,14 @@ interface CatalogueEntry {
 /** Opens the catalogue of a file's collections. */
 export function openCatalogue(prepare: Prepare): Catalogue {
   let known: ReadonlyMap<string, CatalogueEntry> = new Map()
-  let seen: unknown = null
+  let seen: number | null = null
+  let definitions: string | null = null
   const current = (): ReadonlyMap<string, CatalogueEntry> => {
-    const version = rowsOf<[number]>(prepare('PRAGMA data_version').all())[0]?.[0]
-    if (version !== seen) known = readCatalogue(prepare, known)
+    const version = numberOf(prepare, 'PRAGMA data_version')
+    if (version === seen) return known
+    const stored = definitionsVersionOf(prepare)
+    if (stored !== definitions) known = readCatalogue(prepare, known)
+    definitions = stored
     seen = version
     return known
   }
@@ -65,8 +69,22 @@ export function openCatalogue(prepare: Prepare): Catalogue {
     names: () => [...current().keys()],
     invalidate() {
       seen = null
+      definitions = null
     },
   }
+}
+
+function numberOf(prepare: Prepare, sql: string): number {
+  return rowsOf<[number]>(prepare(sql).all())[0]?.[0] ?? 0
+}
+
+/**
+ * Changes with the definitions, and is less to read: collections and their columns come and go with the schema, and a
+ * collection's paths of lists only become more.
+ */
+function definitionsVersionOf(prepare: Prepare): string {
+  const lists = numberOf(prepare, 'SELECT sum(length(lists)) FROM collections')
+  return `${numberOf(prepare, 'PRAGMA schema_version')} ${lists}`
 }
 
 /** Reads the definitions. Unchanged collections stay the same objects. */

@@ -37,7 +37,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
       const position = await (await writer.remote()).append(packed)
       return position === null
         ? { ok: false, conflict: true }
-        : { ok: true, revision: expected + events.length, position }
+        : { ok: true, revision: expected + events.length, position, first: position - events.length + 1 }
     },
     async read(stream, from, limit = READ_LIMIT) {
       const rows = await (await reader.remote()).stream([stream, from, limit])

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ulid } from 'ulid'
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { requireRecordAt } from '../../domain/configuration/entity-tags.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
@@ -11,6 +11,7 @@ import type { CommandContext } from '../../ports/command-handler.ts'
 import type { QueryPorts } from '../../ports/query-ports.ts'
 import type { NumberTools } from '../../reactions/number-orders.ts'
 import type { Causation } from '../../reactions/tools.ts'
+import type { QueryRequest, QueryResponse } from '../../runtime/queries/query-runner.ts'
 import { createWriteProgress, type PartialResponse, type WriteProgress } from './write-progress.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -49,12 +50,24 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
   readonly execute: <I, State, const S extends EventSchemas, const R extends Reads, Code extends string>(
     command: Command<I, State, S, R, Code>,
     input: NoInfer<I>,
-    more?: Partial<Pick<CommandContext, 'workspaceId' | 'requires'>>,
+    more?: Partial<Pick<CommandContext, 'workspaceId' | 'requires'>> & {
+      /** Called with the outcome before it is appended, where its positions are known. It may come out differently. */
+      readonly onDecided?: (outcome: CommandOutcome<S>) => void
+    },
   ) => Promise<CommandOutcome<S> | Refusal>
   /** Sets what is answered if a query then cannot read back what was written: the status, and the secrets that were issued. */
   readonly setPartialResponse: (response: PartialResponse) => void
   /** Runs now what reactions would run later: the given work, or everything that follows from the events so far. */
   readonly runEffects: (work?: (tools: NumberTools, cause: Causation) => Promise<unknown>) => Promise<void>
+  /**
+   * Begins a query about events that are about to be appended, beside their append. `query` answers with it if these are what the
+   * request has written then.
+   */
+  readonly beginQuery: <P, F, Answer>(
+    query: Query<QueryPorts, P, F, Answer>,
+    params: NoInfer<P>,
+    events: readonly RecordedEvent[],
+  ) => void
   /** Runs a query as the requester, once everything written so far can be read. */
   readonly query: <P, F, Answer>(
     query: Query<QueryPorts, P, F, Answer>,
@@ -66,8 +79,8 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
 const NO_TENANT: Tenant = { workspaceId: '', timezone: 'UTC' }
 
 /** Command ids of a request: the same ones for the same `Idempotency-Key` of a credential, otherwise new ones. */
-function commandIds({ idempotencyKey, principal }: ApiRequest, name: string): () => string {
-  if (idempotencyKey === null) return ulid
+function commandIds({ random }: WriteTools, { idempotencyKey, principal }: ApiRequest, name: string): () => string {
+  if (idempotencyKey === null) return random.ulid
   const identity = JSON.stringify([name, principal.credentialId, idempotencyKey])
   const stem = createHash('sha256').update(identity).digest('base64url')
   let n = 0
@@ -95,9 +108,9 @@ interface Scope {
 
 function executor({ tools, request, record, progress, requester }: Scope, name: string): WriteContext['execute'] {
   const { requestId, surface, ip, ifMatch } = request
-  const nextCommandId = commandIds(request, name)
+  const nextCommandId = commandIds(tools, request, name)
   const matchesTag = ifMatch !== null && record !== null ? [requireRecordAt({ id: record, tags: ifMatch })] : []
-  return async (command, input, { requires = [], workspaceId = requester.tenant.workspaceId } = {}) => {
+  return async (command, input, { requires = [], workspaceId = requester.tenant.workspaceId, onDecided } = {}) => {
     const outcome = await tools.writer.handle(command, input, {
       workspaceId,
       actor: requester.actor,
@@ -108,6 +121,7 @@ function executor({ tools, request, record, progress, requester }: Scope, name: 
       ip,
       // The request's own change of its record must not make its later commands fail the precondition.
       requires: progress.isRecordChanged() ? requires : [...matchesTag, ...requires],
+      ...(onDecided && { onDecided: (events) => onDecided(outcomeOf(events, command.entity.events)) }),
     })
     if (isRefusal(outcome)) return outcome
     progress.add(outcome.events, outcome.position)
@@ -126,27 +140,63 @@ function effectRunner({ tools: { effects }, request, progress, requester }: Scop
   }
 }
 
-function queryRunner({ tools, request, record, progress, now, requester }: Scope): WriteContext['query'] {
-  return async (query, params, filter) => {
-    const answer = await tools.queries
-      .run({
-        ...requester,
-        name: query.name,
-        params,
-        query: filter ?? query.query.parse({}),
-        surface: request.surface,
-        now,
-        includeRevision: progress.needsRevision(),
-        minPosition: progress.position(),
-        events: progress.events,
+/** A query that was begun before the events that it is about were appended. */
+interface BegunQuery {
+  readonly name: string
+  readonly params: unknown
+  readonly events: readonly RecordedEvent[]
+  readonly answer: Promise<QueryResponse | Refusal>
+}
+
+/** Whether events came out as they were expected, each at its position. */
+function areAsExpected(expected: readonly RecordedEvent[], events: readonly RecordedEvent[]): boolean {
+  const isAs = ({ position, meta }: RecordedEvent, other: RecordedEvent | undefined) =>
+    position === other?.position && meta.eventId === other.meta.eventId
+  return expected.length === events.length && expected.every((event, index) => isAs(event, events[index]))
+}
+
+function queryRunner(scope: Scope): Pick<WriteContext, 'beginQuery' | 'query'> {
+  const { tools, request, record, progress, now, requester } = scope
+  const ask = (name: string, params: unknown, query: unknown, written: Pick<QueryRequest, 'minPosition' | 'events'>) =>
+    tools.queries.run({
+      ...requester,
+      name,
+      params,
+      query,
+      surface: request.surface,
+      now,
+      includeRevision: progress.needsRevision(written.events),
+      ...written,
+    })
+  let begun: BegunQuery | null = null
+  return {
+    beginQuery({ name, query }, params, events) {
+      const minPosition = events.at(-1)?.position ?? null
+      // The append is on its way first.
+      const answer = new Promise<QueryResponse | Refusal>((resolve) => {
+        setImmediate(() => resolve(ask(name, params, query.parse({}), { minPosition, events })))
       })
-      .catch((error: unknown) => {
+      // Nobody may come for it.
+      answer.catch(() => undefined)
+      begun = { name, params, events, answer }
+    },
+    async query(query, params, filter) {
+      const { name } = query
+      const { events } = progress
+      const isBegun =
+        begun?.name === name && isDeepStrictEqual(begun.params, params) && areAsExpected(begun.events, events)
+      const answering =
+        begun && isBegun && filter === undefined
+          ? begun.answer
+          : ask(name, params, filter ?? query.query.parse({}), { minPosition: progress.position(), events })
+      const answer = await answering.catch((error: unknown) => {
         progress.addReadFault(error)
         throw error
       })
-    if (isRefusal(answer)) return answer
-    progress.addRead(answer, record !== null && query.record?.(params, requester.tenant.workspaceId) === record)
-    return JSON.parse(new TextDecoder().decode(answer.bytes))
+      if (isRefusal(answer)) return answer
+      progress.addRead(answer, record !== null && query.record?.(params, requester.tenant.workspaceId) === record)
+      return JSON.parse(new TextDecoder().decode(answer.bytes))
+    },
   }
 }
 
@@ -190,7 +240,7 @@ export function createWriteContext<Params, Body, Filter>(
       execute: executor(scope, name),
       setPartialResponse: progress.setPartialResponse,
       runEffects: effectRunner(scope),
-      query: queryRunner(scope),
+      ...queryRunner(scope),
     },
     progress,
   }

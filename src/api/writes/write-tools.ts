@@ -20,6 +20,8 @@ import type { SignInLimiter } from '../sign-in-limiter.ts'
 export interface WriteTools {
   readonly writer: StreamWriter
   readonly queries: QueryRunner
+  /** Records that a write of a workspace is answered with what the projections may lack, up to a position. */
+  readonly acknowledge: (workspaceId: string, position: number) => void
   readonly positions: CheckpointTracker
   readonly projections: readonly AnyProjection[]
   /** Reads of the read store, for look-ups across workspaces. */

@@ -25,6 +25,19 @@ export function collectPerTick<Item>(
   }
 }
 
+/** Collects the items of two event-loop turns, the one in which the first comes and the next, and hands them over together. */
+export function collectTwoTicks<Item>(handOver: (items: readonly Item[]) => void): (item: Item) => void {
+  let collected: Item[] = []
+  const flush = () => {
+    const items = collected
+    collected = []
+    handOver(items)
+  }
+  return (item) => {
+    if (collected.push(item) === 1) setImmediate(() => setImmediate(flush))
+  }
+}
+
 /**
  * Runs the work of one event-loop turn in one call of `runAll`, which returns the results in the order of the work. When
  * a batch throws, each work runs alone, so that one faulty work does not fail the others.

@@ -17,8 +17,13 @@ export type Remote<H extends Handlers> = {
   readonly [K in keyof H & string]: (...argument: Parameters<H[K]>) => Promise<Awaited<ReturnType<H[K]>>>
 }
 
-/** A request as it travels; ids are unique within their channel. */
-export type RpcCall = readonly [id: number, method: string, argument: unknown]
+/** The handlers of another thread, each as a function of the same argument that nobody answers. */
+export type Notifications<H extends Handlers> = {
+  readonly [K in keyof H & string]: (...argument: Parameters<H[K]>) => void
+}
+
+/** A request as it travels; ids are unique within their channel, null where nobody waits for a reply. */
+export type RpcCall = readonly [id: number | null, method: string, argument: unknown]
 /** The reply to a request, in any order. */
 export type RpcReply = readonly [id: number, ok: true, value: unknown] | readonly [id: number, ok: false, error: Fault]
 
@@ -48,9 +53,10 @@ export function serveRpc<H extends Handlers>(channel: Channel, handlers: H): voi
     try {
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined
       if (!handler) throw new TypeError(`No handler is named ${method}.`)
-      send([id, true, await handler(argument as never)])
+      const result = await handler(argument as never)
+      if (id !== null) send([id, true, result])
     } catch (error) {
-      send([id, false, faultOf(error)])
+      if (id !== null) send([id, false, faultOf(error)])
     }
   }
   let waiting: readonly RpcCall[] = []
@@ -107,9 +113,22 @@ export function connectRpc<H extends Handlers>(
       pending.set(last, { resolve, reject })
       send([last, method, argument])
     })
-  return new Proxy({} as Remote<H>, {
+  return byMethod<Remote<H>>((method) => (argument: unknown) => call(method, argument))
+}
+
+/** An object that has a function for every name. */
+function byMethod<Methods extends object>(of: (method: string) => (argument: unknown) => unknown): Methods {
+  return new Proxy({} as Methods, {
     // `then` stays undefined: an object with it would be taken for a promise when an async function returns it.
-    get: (_target, method) =>
-      typeof method === 'string' && method !== 'then' ? (argument: unknown) => call(method, argument) : undefined,
+    get: (_target, method) => (typeof method === 'string' && method !== 'then' ? of(method) : undefined),
   })
+}
+
+/**
+ * Notifies the handlers that `serveRpc` serves at the other end of the channel: half the messages of a call. What a handler
+ * throws is dropped there, and so is a notification once the channel has closed. Those of one event-loop turn travel together.
+ */
+export function notifyRpc<H extends Handlers>(channel: Pick<Channel, 'postMessage'>): Notifications<H> {
+  const send = collectPerTick<RpcCall>((calls) => channel.postMessage(calls), CHUNK)
+  return byMethod<Notifications<H>>((method) => (argument: unknown) => send([null, method, argument]))
 }

@@ -1,5 +1,6 @@
 import { Registry } from '@prometheus-io/client'
-import { collectPerTick } from '../../kernel/async/batch-per-tick.ts'
+import { collectTwoTicks } from '../../kernel/async/batch-per-tick.ts'
+import { notifyRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import { POOLS } from '../../runtime/ownership/leases.ts'
 import { createOwnership } from '../../runtime/ownership/ownership.ts'
 import { runDocumentCleaner } from '../../runtime/projections/delete-expired.ts'
@@ -13,27 +14,19 @@ import { createCommitCounters } from '../metrics/store-counters.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
+import { type AdvanceHandlers, advancesOf, type HurryHandlers } from './projection-advance.ts'
 import { type LeaseHandlers, remoteLeases } from './remote-leases.ts'
 import { joinThread } from './threads.ts'
 
-/** A projection's progress, as the projector thread reports it to the main thread. */
-export interface ProjectionAdvance extends Omit<LaneProgress, 'touched'> {
-  /** Whether documents were written. */
-  readonly touched: boolean
-}
-
-export type ProjectorCalls = {
+export type ProjectorCalls = HurryHandlers & {
   readonly status: () => readonly ProjectionStatus[]
-  readonly hurry: (position: number) => void
   /** The metrics that this thread counts, in text format. */
   readonly metrics: () => Promise<string>
   /** Leases of lanes that this process holds. */
   readonly leases: () => number
 }
 
-const { start, main, serve } = await joinThread<
-  { readonly advance: (advances: readonly ProjectionAdvance[]) => void } & LeaseHandlers
->()
+const { start, main, serve } = await joinThread<LeaseHandlers>()
 const [log, opened] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
 const registry = new Registry()
 const store = withMeasuredCommits(opened, createCommitCounters(registry))
@@ -45,10 +38,9 @@ const ownership = createOwnership({
   owner: start.owner,
   pool: POOLS.projections,
 })
-/** Each page advances every projection: their reports travel together. */
-const report = collectPerTick<ProjectionAdvance>((advances) => {
-  main.advance(advances).catch(() => undefined)
-})
+const queries = start.beside && notifyRpc<AdvanceHandlers>(start.beside)
+/** Each page advances every projection: their reports travel together, with those of the documents that are committed a turn later. */
+const report = collectTwoTicks<LaneProgress>((reports) => queries?.advance(advancesOf(reports)))
 const runner = runProjections({
   log,
   store,
@@ -59,13 +51,16 @@ const runner = runProjections({
   clock: systemClock,
   signal: stop.signal,
   indexedByPosition: followed,
-  onProgress: ({ touched, ...progress }) => report({ ...progress, touched: touched.length > 0 }),
+  onProgress: report,
 })
 const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: stop.signal })
 
+const hurry = (position: number) => runner.hurry(position)
+if (start.beside) serveRpc(start.beside, { hurry })
+
 serve({
   status: () => runner.status(),
-  hurry: (position) => runner.hurry(position),
+  hurry,
   metrics: () => registry.metrics(),
   leases: () => ownership.owned().size,
   async close() {

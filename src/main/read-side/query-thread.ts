@@ -13,6 +13,7 @@ import type { PublisherKeyPlace } from '../../api/auctions/publisher-keys.ts'
 import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
 import { sleep } from '../../kernel/async/sleep.ts'
+import { notifyRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import { ALL_PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { START } from '../../ports/event-log.ts'
@@ -36,30 +37,32 @@ import { createSecrets } from '../secrets.ts'
 import { openOperationalStore, openReadStore } from '../stores.ts'
 import { systemClock, systemRandom } from '../system.ts'
 import { withPrefetch } from './export-prefetch.ts'
-import type { ProjectionAdvance } from './projector-thread.ts'
+import type { HurryHandlers, ProjectionAdvance } from './projection-advance.ts'
 import { viewHandlers } from './remote-views.ts'
 import { createSegmentThreads } from './segment-threads.ts'
+import { trackStandby } from './standby.ts'
 import { joinThread } from './threads.ts'
 
-/** Positions that this thread reports to the main thread. */
-export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position' | 'range' | 'readable'>
+/** A position that was polled, as this thread reports it to the main thread. */
+export type PolledPosition = Pick<ProjectionAdvance, 'names' | 'position' | 'range' | 'readable'>
 
-const { start, main, serve } = await joinThread<{
-  readonly advance: (advances: readonly PositionAdvance[]) => void
-  readonly hurry: (position: number) => void
+const { start, notifyMain, serve } = await joinThread<{
+  readonly advance: (advances: readonly ProjectionAdvance[]) => void
+  readonly advancePolled: (polled: readonly PolledPosition[]) => void
 }>()
-const { root = new Uint8Array(), back: _, ...shared } = start
+const projector = start.beside && notifyRpc<HurryHandlers>(start.beside)
+const { root = new Uint8Array(), back: _, beside: __, ...shared } = start
 const { readStoreUrl, polls } = shared
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(root), systemRandom)
 const store = await openReadStore(readStoreUrl, { follows: true })
 const ops = await openOperationalStore(readStoreUrl)
 const counters = createChangeCounters()
-/** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
-let isRemotelyProjected = polls
+// Where another process writes documents, only the checkpoints in the store show that documents may have changed.
+const { isRemotelyProjected, update } = trackStandby(!polls)
 const positions = createCheckpointTracker(systemClock, (position) => {
   poller.hurry()
-  main.hurry(position).catch(() => undefined)
+  projector?.hurry(position)
 })
 const segmentThreads = createSegmentThreads(shared, systemClock)
 const columnStore = withColumns(store, {
@@ -68,7 +71,7 @@ const columnStore = withColumns(store, {
   clock: systemClock,
   random: systemRandom,
   builder: segmentThreads,
-  changesOf: (name, workspaceId) => (isRemotelyProjected ? null : counters.cacheVersionOf([name], workspaceId)),
+  changesOf: (name, workspaceId) => (isRemotelyProjected() ? null : counters.cacheVersionOf([name], workspaceId)),
 })
 /** Changes that reads found before the projector reported them. The next response carries them to the main thread. */
 let foundChanges: ProjectionChange[] = []
@@ -81,7 +84,7 @@ const views = withExpiredHidden(stored, projections, systemClock)
 const stop = new AbortController()
 const advance = (name: string, position: number, range: PartitionRange = ALL_PARTITIONS) => {
   const isNews = positions.advance(name, position, range)
-  if (isNews) main.advance([{ name, position, range, readable: true }]).catch(() => undefined)
+  if (isNews) notifyMain.advancePolled([{ names: [name], position, range, readable: true }])
   return isNews
 }
 /** Whether each projection can be read, as the main thread was told last. */
@@ -90,14 +93,13 @@ const setReadable = (name: string, isReadable: boolean) => {
   positions.setReadable(name, isReadable)
   if (readable.get(name) === isReadable) return
   readable.set(name, isReadable)
-  const known = { name, position: START, range: ALL_PARTITIONS, readable: isReadable }
-  main.advance([known]).catch(() => undefined)
+  notifyMain.advancePolled([{ names: [name], position: START, range: ALL_PARTITIONS, readable: isReadable }])
 }
 const poller = pollCheckpoints({
   store,
   projections,
   positions: { advance, setReadable },
-  isNeeded: () => isRemotelyProjected,
+  isNeeded: isRemotelyProjected,
   clock: systemClock,
   signal: stop.signal,
 })
@@ -113,9 +115,10 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  withPending: (behind, events) => ({
+  projections,
+  withPending: (behind, events, onUnapplied) => ({
     ...behind,
-    views: withPendingEvents(behind.views, projections, events, upcasts),
+    views: withPendingEvents(behind.views, projections, events, upcasts, onUnapplied),
   }),
   revisions: {
     reads: revisions,
@@ -179,6 +182,8 @@ const handlers = {
   async ask(
     request: QueryRequest,
   ): Promise<(QueryResponse | Refusal) & { readonly changes?: readonly ProjectionChange[] }> {
+    // Nobody waits for them now, but the next read will.
+    if (request.mayBeAhead) projector?.hurry(request.minPosition ?? START)
     const response = await runner.run(request)
     if (foundChanges.length === 0) return response
     const changes = foundChanges
@@ -188,19 +193,21 @@ const handlers = {
   setPublicUrl(url: string): void {
     publicUrl = url
   },
-  setRemotelyProjected(value: boolean): void {
-    isRemotelyProjected = value
-  },
   hurry: () => poller.hurry(),
+  /** Takes what the projections of this process report, and passes it on. */
   advance(advances: readonly ProjectionAdvance[]): void {
-    for (const { name, position, range, workspaces, readable: isReadable } of advances) {
-      positions.setReadable(name, isReadable)
-      readable.set(name, isReadable)
-      if (!isReadable) continue
-      // Invalidate before advancing, so that waiters do not get a response from before the change.
-      counters.recordChange(name, workspaces)
-      positions.advance(name, position, range)
+    update(advances)
+    for (const { names, position, range, workspaces, readable: isReadable } of advances) {
+      for (const name of names) {
+        positions.setReadable(name, isReadable)
+        readable.set(name, isReadable)
+        if (!isReadable) continue
+        // Invalidate before advancing, so that waiters do not get a response from before the change.
+        counters.recordChange(name, workspaces)
+        positions.advance(name, position, range)
+      }
     }
+    notifyMain.advance(advances)
   },
   credential: ({
     kind,
@@ -240,6 +247,8 @@ const handlers = {
 
 /** Handlers of the query thread. */
 export type QueryCalls = typeof handlers
+
+if (start.beside) serveRpc(start.beside, { advance: handlers.advance })
 
 serve({
   ...handlers,

@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads'
 import { credentials } from '../../../projections/access/credentials.ts'
 import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
@@ -18,8 +19,8 @@ import {
 import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Remote } from '../../kernel/async/thread-rpc.ts'
 import type { LookupReader } from '../../runtime/lookups/lookup-reader.ts'
-import { laneOf } from '../../runtime/ownership/lane.ts'
 import type { LeaseOps } from '../../runtime/ownership/leases.ts'
+import { parseCollectionName } from '../../runtime/projections/build-names.ts'
 import {
   type CheckpointTracker,
   createCheckpointTracker,
@@ -27,24 +28,36 @@ import {
 } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
+import {
+  type AcknowledgedWrites,
+  createAcknowledgedWrites,
+  withAcknowledgedWrites,
+} from '../../runtime/queries/acknowledged-writes.ts'
 import { type ChangeCounters, createChangeCounters } from '../../runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
 import { createPollFreshness } from '../../runtime/queries/poll-freshness.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import { positionsVersionOf, withResponseCache } from '../../runtime/queries/response-cache.ts'
 import type { LoopLag } from '../metrics/loop-lag.ts'
-import { queries } from '../registry.ts'
+import { projections, queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
-import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
-import type { PositionAdvance, QueryCalls } from './query-thread.ts'
+import type { ProjectionAdvance } from './projection-advance.ts'
+import type { ProjectorCalls } from './projector-thread.ts'
+import type { PolledPosition, QueryCalls } from './query-thread.ts'
 import { loadReadThreads, type ReadThreads } from './read-threads.ts'
 import { leaseHandlers } from './remote-leases.ts'
 import { remoteViews, type Views } from './remote-views.ts'
+import { trackStandby } from './standby.ts'
 import { startThread, type Thread } from './threads.ts'
 
 /** Projections that authentication and the look-ups of public keys read. */
 const ACCESS: ReadonlySet<string> = new Set(
   [credentials, sessions, users, workspaces, publishers, publisherCredentials, poolKeys].map(({ name }) => name),
+)
+
+/** Types of events that change what authentication and the look-ups of public keys read, which wait for no position. */
+const ACCESS_EVENTS: ReadonlySet<string> = new Set(
+  projections.filter(({ name }) => ACCESS.has(name)).flatMap(({ events }) => Object.keys(events)),
 )
 
 /** Queries whose responses may be cached, with the projections that they read. */
@@ -55,6 +68,8 @@ const CACHEABLE = new Map(
 /** The read side as the main thread sees it; the work runs in other threads. */
 export interface ReadSide {
   readonly queries: QueryRunner
+  /** Records that a write is answered, with the position of its last event: every later read reflects it. */
+  readonly acknowledge: AcknowledgedWrites['add']
   readonly credentials: CredentialStore
   /** Whether credentials and keys have been read as far as the log was at the start: until then unknown ones get 503. */
   readonly hasCredentials: () => boolean
@@ -86,22 +101,6 @@ export interface ReadSide {
 }
 
 type QueryThread = Remote<QueryCalls>
-
-/** Tracks whether another process writes projections: it does when this one runs none, or any of
- * their lanes is on standby. */
-function trackStandby(projects: boolean) {
-  const standby = new Set<string>()
-  return {
-    isRemotelyProjected: () => !projects || standby.size > 0,
-    update(advances: readonly ProjectionAdvance[]): void {
-      for (const { name, range, standby: isStandby } of advances) {
-        const lane = laneOf(name, range).key
-        if (isStandby) standby.add(lane)
-        else standby.delete(lane)
-      }
-    },
-  }
-}
 
 /** Waits once, for all who ask, until the access projections have come as far as the log was at the start. */
 function createCatchUp(positions: CheckpointTracker, head: number) {
@@ -156,6 +155,27 @@ function openQueries(
   return withResponseCache(withSingleFlight(runner), { cacheable: CACHEABLE, positions, cacheVersionOf })
 }
 
+/** The reads of the query thread, each once its projection has folded every write that was answered. */
+function openViews(thread: QueryThread, positions: CheckpointTracker, { awaited }: AcknowledgedWrites): Views {
+  const views = remoteViews(thread)
+  const afterWrites =
+    <Rest extends readonly unknown[], Result>(read: (collection: string, ...rest: Rest) => Promise<Result>) =>
+    async (collection: string, ...rest: Rest): Promise<Result> => {
+      const position = awaited('')
+      if (position !== null) await positions.waitFor([parseCollectionName(collection).name], position, READ_WAIT_MS)
+      return read(collection, ...rest)
+    }
+  return {
+    ...views,
+    get: afterWrites(views.get),
+    getMany: afterWrites(views.getMany),
+    find: afterWrites(views.find),
+    pluck: afterWrites(views.pluck),
+    count: afterWrites(views.count),
+    sum: afterWrites(views.sum),
+  }
+}
+
 /** Starts the read side's threads: one for queries and, in a process with the projector role, one for projections. */
 export async function openReadSide(options: {
   readonly eventLogUrl: string
@@ -166,6 +186,8 @@ export async function openReadSide(options: {
   readonly columnsDirectory: string
   readonly root: Uint8Array
   readonly projects: boolean
+  /** Whether no other process reads the read store, so that writes may be answered before they are folded. */
+  readonly isAlone?: boolean
   /** Where this process contends for lanes, under the name with which it has entered. */
   readonly ops: LeaseOps
   readonly owner: string
@@ -177,67 +199,73 @@ export async function openReadSide(options: {
   /** The threads, where they load already. */
   readonly threads?: ReadThreads | undefined
 }): Promise<ReadSide> {
-  const { projects, onDeath, root, ops, head, threads = loadReadThreads(projects), ...rest } = options
+  const { projects, isAlone = false, onDeath, root, ops, head, threads = loadReadThreads(projects), ...rest } = options
   const start = { ...rest, polls: !projects }
   let projector: Thread<ProjectorCalls> | null = null
   const counters = createChangeCounters()
   const { isRemotelyProjected, update } = trackStandby(projects)
   /** Has the projections of this process fold at once what somebody waits for. */
-  const hurry = (position: number) => void projector?.calls.hurry(position).catch(() => undefined)
+  const hurry = (position: number) => projector?.notify.hurry(position)
   const positions = createCheckpointTracker(systemClock, (position) => {
     hurry(position)
-    if (isRemotelyProjected()) calls.hurry().catch(() => undefined)
+    if (isRemotelyProjected()) notify.hurry()
   })
-  const advance = (advances: readonly PositionAdvance[]) => {
-    for (const { name, position, range, readable } of advances) {
-      positions.setReadable(name, readable)
-      if (readable) positions.advance(name, position, range)
+  const advancePolled = (polled: readonly PolledPosition[]) => {
+    for (const { names, position, range, readable } of polled) {
+      for (const name of names) {
+        positions.setReadable(name, readable)
+        if (readable) positions.advance(name, position, range)
+      }
     }
   }
   /** Resolves when what the projections tell can be handled: both threads load at the same time. */
   const wired = Promise.withResolvers<void>()
+  const advance = async (advances: readonly ProjectionAdvance[]) => {
+    await wired.promise
+    handleAdvances(advances)
+  }
+  const { port1, port2 } = new MessageChannel()
+  const querying = { ...start, root, ...(threads.projector && { beside: port1 }) }
+  const projecting = { ...start, beside: port2 }
   const [queryThread, projectorThread] = await Promise.all([
-    startThread<QueryCalls>(threads.query, { ...start, root }, { advance, hurry }, onDeath),
-    threads.projector
-      ? startThread<ProjectorCalls>(
-          threads.projector,
-          start,
-          {
-            async advance(advances: readonly ProjectionAdvance[]) {
-              await wired.promise
-              handleAdvances(advances)
-            },
-            ...leaseHandlers(ops),
-          },
-          onDeath,
-        )
-      : null,
+    startThread<QueryCalls>(threads.query, querying, { advance, advancePolled }, onDeath),
+    threads.projector ? startThread<ProjectorCalls>(threads.projector, projecting, leaseHandlers(ops), onDeath) : null,
   ])
-  const { calls } = queryThread
+  const { calls, notify } = queryThread
   projector = projectorThread
   const catchUp = createCatchUp(positions, head)
   const access = openCredentials(calls, isRemotelyProjected, catchUp)
   const handleAdvances = (advances: readonly ProjectionAdvance[]) => {
-    const before = isRemotelyProjected()
     update(advances)
-    const now = isRemotelyProjected()
-    if (now !== before) calls.setRemotelyProjected(now).catch(() => undefined)
-    calls.advance(advances).catch(() => undefined)
     // Invalidate before advancing, so that waiters do not get the old cached response.
-    for (const { name, workspaces, readable } of advances) if (readable) counters.recordChange(name, workspaces)
-    advance(advances)
-    if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) access.clear()
+    for (const { names, workspaces, readable } of advances)
+      if (readable) for (const name of names) counters.recordChange(name, workspaces)
+    advancePolled(advances)
+    if (
+      isRemotelyProjected() ||
+      advances.some(({ names, touched }) => touched && names.some((name) => ACCESS.has(name)))
+    )
+      access.clear()
   }
   wired.resolve()
   const folding = projector?.calls
+  const acknowledged = createAcknowledgedWrites(
+    positions,
+    projections.map(({ name }) => name),
+  )
   return {
-    queries: openQueries(calls, counters, positions, isRemotelyProjected),
+    queries: withAcknowledgedWrites(
+      openQueries(calls, counters, positions, isRemotelyProjected),
+      acknowledged,
+      (types) => isAlone && !isRemotelyProjected() && !types.some((type) => ACCESS_EVENTS.has(type)),
+    ),
+    acknowledge: acknowledged.add,
     credentials: access.credentials,
     hasCredentials: catchUp.isDone,
     publisherKey: (hash) => afterCatchUp(catchUp, () => calls.publisherKey(hash)),
     poolKey: (publicKey) => afterCatchUp(catchUp, () => calls.poolKey(publicKey)),
     positions,
-    views: remoteViews(calls),
+    views: openViews(calls, positions, acknowledged),
     lookUp: (name, ids) => calls.lookUp({ name, ids }),
     callLines: calls.callLines,
     setPublicUrl: calls.setPublicUrl,

@@ -2,7 +2,14 @@ import { once } from 'node:events'
 import { MessageChannel, MessagePort, parentPort, Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { errorMessage } from '../../kernel/async/errors.ts'
-import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/async/thread-rpc.ts'
+import {
+  connectRpc,
+  type Handlers,
+  type Notifications,
+  notifyRpc,
+  type Remote,
+  serveRpc,
+} from '../../kernel/async/thread-rpc.ts'
 import { channelOf } from '../../kernel/async/worker-channel.ts'
 import { LogUnavailable } from '../../ports/event-log.ts'
 import { FilesUnavailable } from '../../ports/files.ts'
@@ -27,6 +34,8 @@ const threadStart = z
     shards: z.int(),
     /** Port over which the thread calls the main thread. */
     back: z.instanceof(MessagePort),
+    /** Port between the thread of the queries and that of the projections; left out where there is one of them alone. */
+    beside: z.instanceof(MessagePort).optional(),
   })
   .readonly()
 
@@ -45,6 +54,7 @@ type ThreadReports = {
 /** A thread of this process. */
 export interface Thread<H extends Handlers> {
   readonly calls: Remote<H>
+  readonly notify: Notifications<H>
   /** The lag of its event loop since it was last asked. @throws StoreUnavailable */
   readonly loopLag: () => Promise<LoopLag>
   readonly close: () => Promise<void>
@@ -92,7 +102,7 @@ export async function startThread<H extends Handlers>(
   onDeath: (error: Error) => void,
 ): Promise<Thread<H>> {
   const { port1, port2 } = new MessageChannel()
-  worker.postMessage({ ...start, back: port2 }, [port2])
+  worker.postMessage({ ...start, back: port2 }, start.beside ? [port2, start.beside] : [port2])
   serveRpc(port1, back)
   let closing = false
   await ready(worker, file)
@@ -105,7 +115,8 @@ export async function startThread<H extends Handlers>(
     if (!closing) onDeath(new Error(`The ${nameOf(file)} has died${cause}`))
   })
   const ended = () => new StoreUnavailable(`The ${nameOf(file)} has ended.`)
-  const calls = connectRpc<H & ThreadLifecycle & ThreadReports>(channelOf(worker), ended, {
+  const channel = channelOf(worker)
+  const calls = connectRpc<H & ThreadLifecycle & ThreadReports>(channel, ended, {
     FilesUnavailable,
     LogUnavailable,
     StoreUnavailable,
@@ -113,6 +124,7 @@ export async function startThread<H extends Handlers>(
   const lifecycle: Remote<ThreadLifecycle & ThreadReports> = calls
   return {
     calls,
+    notify: notifyRpc<H>(channel),
     loopLag: lifecycle.loopLag,
     async close() {
       closing = true
@@ -127,6 +139,7 @@ export async function startThread<H extends Handlers>(
 export interface JoinedThread<Main extends Handlers> {
   readonly start: ThreadStart
   readonly main: Remote<Main>
+  readonly notifyMain: Notifications<Main>
   /** Serves the handlers and reports that the thread is ready. */
   readonly serve: (handlers: Handlers & ThreadLifecycle) => void
 }
@@ -140,6 +153,7 @@ export async function joinThread<Main extends Handlers>(): Promise<JoinedThread<
   return {
     start,
     main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.'), { StoreUnavailable }),
+    notifyMain: notifyRpc<Main>(start.back),
     serve(handlers) {
       const reports: ThreadReports = { loopLag: measureLoopLag() }
       serveRpc(port, { ...handlers, ...reports })

@@ -62,10 +62,12 @@ function createGroups() {
   }
 }
 
+/** Of all questions of this thread: rows are added without a break. */
+const scratch = createScratch()
+
 /** Begins the sums of a question. */
 export function createTotals(question: Question): Totals {
   const { groupBy, fields, newest } = question
-  const scratch = createScratch()
   const groups = createGroups()
   return {
     add(source, tests) {

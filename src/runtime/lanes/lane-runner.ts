@@ -109,8 +109,10 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   const attend = createSteward(options, run)
   const read = createLaneReader({ ...options, run, sizes: options })
   ownership.onChange(wake.notify)
-  const isReady = ({ state, busy, notBefore }: L) => state === 'running' && busy === null && notBefore <= clock.now()
-  const ready = () => work.lanes().filter(isReady)
+  const ready = () => {
+    const now = clock.now()
+    return work.lanes().filter(({ state, busy, notBefore }) => state === 'running' && busy === null && notBefore <= now)
+  }
   let pausedUntil = Number.NEGATIVE_INFINITY
   let awaited = { position: START, until: Number.NEGATIVE_INFINITY }
   const isLive = (lane: L) => !work.isBackground?.(lane)
@@ -129,7 +131,8 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
   }
 
   async function commitDue(): Promise<void> {
-    const due = ready().filter((lane) => (work.commitDueAt(lane) ?? Number.POSITIVE_INFINITY) <= clock.now())
+    const now = clock.now()
+    const due = ready().filter((lane) => (work.commitDueAt(lane) ?? Number.POSITIVE_INFINITY) <= now)
     await doneOrSlow(
       clock,
       due.map((lane) => run(lane, () => work.commit(lane))),
@@ -144,13 +147,13 @@ export function runLanes<L extends RunningLane>(options: LaneRunnerOptions<L>): 
     const running = work.lanes().filter(({ state }) => state === 'running')
     if (running.length > 0) logReader.restrictTo(hullOf(running))
     const isMoving = await readOrPause()
-    const dues = ready().map((lane) => work.dispatch(lane, clock.now()))
+    const dispatchedAt = clock.now()
+    const dues = ready().map((lane) => work.dispatch(lane, dispatchedAt))
     await commitDue()
     if (isMoving || refreshAt === 0) return null
-    const retries = work
-      .lanes()
-      .flatMap((lane) => (isOver(lane) || lane.notBefore <= clock.now() ? [] : lane.notBefore))
-    const pauses = pausedUntil > clock.now() ? [pausedUntil] : []
+    const now = clock.now()
+    const retries = work.lanes().flatMap((lane) => (isOver(lane) || lane.notBefore <= now ? [] : lane.notBefore))
+    const pauses = pausedUntil > now ? [pausedUntil] : []
     const instants = [refreshAt, ...dues, ...ready().map(work.commitDueAt), ...retries, ...pauses]
     return Math.min(...instants.filter((instant) => instant !== null))
   }

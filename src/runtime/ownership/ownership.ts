@@ -137,6 +137,7 @@ export function createOwnership(options: {
 
   return {
     contendFor(groups) {
+      if (groups === candidacy.groups) return
       if (JSON.stringify(groups) === JSON.stringify(candidacy.groups)) return
       candidacy = { ...candidacy, groups }
       wake.notify()
@@ -180,6 +181,7 @@ export function partsOf(whole: Ownership): () => Ownership {
     return {
       ...whole,
       contendFor(groups) {
+        if (groupsOf.get(part) === groups) return
         groupsOf.set(part, groups)
         whole.contendFor([...groupsOf.values()].flat())
       },

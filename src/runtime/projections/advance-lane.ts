@@ -135,6 +135,20 @@ function cutAtUnknown({ upcasts }: BuildPorts, lane: ProjectionLane): RecordedEv
   return unknown
 }
 
+/** Moves a lane on to where a batch has come. `touched`: the documents that it changed. */
+function moveTo(
+  { report }: BuildPorts,
+  lane: ProjectionLane,
+  { position, at }: Pick<Batch, 'position' | 'at'>,
+  seen: number,
+  touched: readonly string[],
+): void {
+  lane.read = position
+  lane.at = at
+  lane.seen += seen
+  report(lane, touched, touched.length > 0 ? workspacesOf(lane.inbox) : [])
+}
+
 /** Folds what the inbox holds, up to a position, commits it and reports. */
 async function advanceTo(
   ports: BuildPorts,
@@ -147,10 +161,16 @@ async function advanceTo(
   if (batch === null) return
   if (lane.inbox.length === 0 && lane.failures === 0) lane.problem = null
   const touched = batch.writes.filter(({ isFirst }) => !isFirst).map(({ id }) => id)
-  lane.read = batch.position
-  lane.at = batch.at
-  lane.seen += seen
-  ports.report(lane, touched, touched.length > 0 ? workspacesOf(lane.inbox) : [])
+  moveTo(ports, lane, batch, seen, touched)
+}
+
+/** Moves a lane past a page that holds nothing for it, and reports; false, and nothing done, where it holds something. */
+export function pass(ports: BuildPorts, lane: ProjectionLane, { position, events }: LogPage): boolean {
+  if (lane.inbox.length > 0) return false
+  if (lane.failures === 0) lane.problem = null
+  const at = events.at(-1)?.meta.at ?? lane.at
+  moveTo(ports, lane, { position: Math.max(lane.read, position), at }, events.length, [])
+  return true
 }
 
 /**

@@ -48,6 +48,7 @@ export function createLaneSet(options: {
   const { store, clock, signal, projections, shards, indexedByPosition, onRefresh, onDrop, onExpiry } = options
   const cleanBuilds = createBuildCleaner(store, options.versionsRead)
   let lanes: readonly ProjectionLane[] = []
+  let groups: readonly LaneGroup[] = []
   let byEventType: ReadonlyMap<string, readonly ProjectionLane[]> = new Map()
   let refreshAt = 0
   let cleaning: Promise<void> | null = null
@@ -118,7 +119,10 @@ export function createLaneSet(options: {
     const known = needed.filter((lane) => lanes.includes(lane))
     const fresh = await prepare(needed.filter((lane) => !known.includes(lane)))
     const next = needed.filter((lane) => known.includes(lane) || fresh.includes(lane))
-    if (fresh.length > 0 || next.length !== lanes.length) byEventType = lanesByEventType(next)
+    if (fresh.length > 0 || next.length !== lanes.length) {
+      byEventType = lanesByEventType(next)
+      groups = groupsOf(next, shards)
+    }
     lanes = next
     await onRefresh(lanes)
     clean([...aliases.values()], now)
@@ -126,10 +130,7 @@ export function createLaneSet(options: {
 
   return {
     all: () => lanes,
-    groups() {
-      const byName = new Map(lanes.map(({ projection, names }) => [names.checkpoint, { projection, names }]))
-      return [...byName.values()].map(({ projection, names }) => groupOf(projection, names, shards))
-    },
+    groups: () => groups,
     refreshAt: () => refreshAt,
     expire,
     async refresh(now) {
@@ -155,6 +156,12 @@ export function createLaneSet(options: {
       }
     },
   }
+}
+
+/** What some lanes are lanes of. */
+function groupsOf(lanes: readonly ProjectionLane[], shards: number): readonly LaneGroup[] {
+  const byName = new Map(lanes.map((lane) => [lane.names.checkpoint, lane]))
+  return [...byName.values()].map(({ projection, names }) => groupOf(projection, names, shards))
 }
 
 function lanesByEventType(lanes: readonly ProjectionLane[]): ReadonlyMap<string, readonly ProjectionLane[]> {

@@ -97,12 +97,13 @@ function createWork<Tools>(
   wake: () => void,
 ): LaneWork<Lane<Tools>> {
   const { log, ops, clock, upcasts = {}, reactions, shards = 1 } = options
+  const groups = reactions.map(({ name }) => ({ name, shards }))
   let lookAt = 0
 
   const commit = (lane: Lane<Tools>) => commitReaction(ops, lane, clock.now())
   return {
     lanes: () => lanes,
-    groups: () => reactions.map(({ name }) => ({ name, shards })),
+    groups: () => groups,
     async refresh(now) {
       if (now < lookAt) return lookAt
       lookAt = now + LOOK_EVERY_MS

@@ -35,6 +35,8 @@ export interface WriterPorts {
   readonly onAppend?: (stream: string, met: boolean) => void
   /** Called for each snapshot that could not be saved or read. */
   readonly onSnapshotFailure?: (stream: string, error: unknown) => void
+  /** The position that the next append begins at, as far as this process knows; null where it does not (default). */
+  readonly nextPosition?: (() => number) | undefined
   /** Events between two marks of a long stream; each is saved as a snapshot. */
   readonly markEvery?: number
   /** Estimated bytes of all folds in memory. */
@@ -84,6 +86,7 @@ interface MailboxTools {
   readonly clock: Clock
   readonly random: Random
   readonly onAppend: (stream: string, conflict: boolean) => void
+  readonly nextPosition: (() => number) | undefined
   readonly mailboxes: Mailboxes
   /** Mailboxes with a turn under way, by stream. */
   readonly busy: InFlight<string, Mailbox>
@@ -98,7 +101,7 @@ interface MailboxTools {
  * asks for input.
  */
 async function runTurn(
-  { log, clock, decider, foldLoader, loadInputs, onAppend }: MailboxTools,
+  { log, clock, decider, foldLoader, loadInputs, onAppend, nextPosition }: MailboxTools,
   mailbox: Mailbox,
   { jobs, fresh, conflicts }: Remaining,
 ): Promise<Remaining> {
@@ -111,7 +114,9 @@ async function runTurn(
   const events = decisions.flatMap((decision) => (decision.kind === 'append' ? decision.events : []))
   if (events.length === 0 && !fresh && !decisions.every(asksForInput)) return { jobs, fresh: true, conflicts }
   let { position } = start
+  let first: number | undefined
   if (events.length > 0) {
+    if (nextPosition) announce(decisions, nextPosition())
     const result = await log.append(mailbox.stream, start.revision, events)
     // Another process may have appended although there is no conflict: the tail was read for a decision without events.
     const isOvertaken = fresh && conflicts === 0 && known !== undefined && start.revision > known
@@ -121,12 +126,34 @@ async function runTurn(
       if (conflicts > 0) await foldLoader.requireStored(mailbox)
       return { jobs, fresh: true, conflicts: isGuess ? conflicts : conflicts + 1 }
     }
-    position = result.position
+    ;({ position, first } = result)
     mailbox.fold = appendedFold(fold, start.revision, position)
     mailbox.readAt = clock.now()
   }
-  for (const decision of decisions) resolveJob(log, mailbox.stream, decision, position)
+  for (const decision of placed(decisions, first, position)) resolveJob(log, mailbox.stream, decision, position)
   return { jobs: jobs.slice(decisions.length), fresh: false, conflicts: 0 }
+}
+
+/** The decisions with the positions of their events: one after the other from `first`, or else all that of the append. */
+function placed(
+  decisions: readonly CommandDecision[],
+  first: number | undefined,
+  position: number,
+): readonly CommandDecision[] {
+  let next = first
+  const placeOf = () => (next === undefined ? position : next++)
+  return decisions.map((decision) =>
+    decision.kind === 'append'
+      ? { ...decision, events: decision.events.map((event) => ({ ...event, position: placeOf() })) }
+      : decision,
+  )
+}
+
+/** Tells those who want to know which events are about to be appended from a position on. */
+function announce(decisions: readonly CommandDecision[], first: number): void {
+  if (decisions.every(({ job }) => job.context.onDecided === undefined)) return
+  for (const decision of placed(decisions, first, first))
+    if (decision.kind === 'append') decision.job.context.onDecided?.(decision.events)
 }
 
 /** Whether a decision was refused for want of input: the command comes again with it. */
@@ -188,6 +215,7 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
     lookUp,
     onSnapshotFailure = () => {},
     onAppend = () => {},
+    nextPosition,
     markEvery = MARK_EVERY,
     maxFoldBytes,
   } = ports
@@ -208,7 +236,18 @@ export function createStreamWriter(ports: WriterPorts): StreamWriter {
   const decider = createDecider({ clock, random, markEvery })
   const loadInputs = createInputLoader({ mailboxes, foldLoader, lookUp })
   const busy = createInFlight<string, Mailbox>()
-  const tools: MailboxTools = { log, clock, random, onAppend, mailboxes, busy, decider, foldLoader, loadInputs }
+  const tools: MailboxTools = {
+    log,
+    clock,
+    random,
+    onAppend,
+    nextPosition,
+    mailboxes,
+    busy,
+    decider,
+    foldLoader,
+    loadInputs,
+  }
   const builder = createSnapshotBuilder({ ops, clock, mailboxes, foldLoader, onSnapshotFailure })
 
   const mailboxFor = ({ entity, id }: AnyCommand, input: unknown, { workspaceId }: CommandContext) =>
@@ -269,8 +308,8 @@ function resolveJob(log: EventLog, stream: string, decision: CommandDecision, po
   else if (decision.kind === 'replay') void resolveRepeated(log, stream, job, decision.receipt)
   else if (decision.kind === 'final') job.resolve(decision.refusal ?? { events: [], position, replayed: false })
   else {
-    const events = decision.events.map((event) => ({ ...event, position }))
-    job.resolve({ events, position, replayed: false })
+    const { events } = decision
+    job.resolve({ events, position: events.at(-1)?.position ?? position, replayed: false })
   }
 }
 

@@ -8,7 +8,8 @@ import type { Write } from '../../../src/api/writes/write-route.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { type Refusal, refuse } from '../../../src/kernel/refusal.ts'
 import { StoreUnavailable } from '../../../src/ports/read-store.ts'
-import { NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { consoleRequest } from '../../support/fixtures/console-request.ts'
+import { NOW } from '../../support/fixtures/spec.ts'
 import { campaignIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
 import { createWriterFixture, seedLiveCampaign } from '../../support/fixtures/writer-fixture.ts'
 import { createSeededRandom } from '../../support/memory/random.ts'
@@ -33,26 +34,7 @@ async function write(writes: readonly Write[], { params = () => ({}), body }: Re
     random: createSeededRandom(),
   }
   const routes = writes.flatMap((define) => define(tools as never))
-  const answer = await routes[0]?.run({
-    params: params(events),
-    query: {},
-    body: routes[0]?.body?.parse(body),
-    principal: {
-      actor: { type: 'operator', id: null, name: 'Spec' },
-      credentialId: 'user:1',
-      ratePerMinute: null,
-      tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
-    },
-    surface: 'console',
-    requestId: 'req_1',
-    idempotencyKey: null,
-    ifMatch: null,
-    ip: '127.0.0.1',
-    minPosition: null,
-    range: null,
-    connection: { closeSignal: () => AbortSignal.any([]), drop: () => undefined },
-  })
-  return answer
+  return routes[0]?.run(consoleRequest(params(events), routes[0]?.body?.parse(body)))
 }
 
 /** A change of the workspace's name. */

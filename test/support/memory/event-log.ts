@@ -5,16 +5,20 @@ import { ALL_EVENTS, matchesFilter } from '../../../src/ports/log-filter.ts'
 /** Positions have gaps, as in a real log. */
 const STRIDE = 3
 
-/** An event log in memory: the whole port except for durability. It starts from the events of another such log. */
+/**
+ * An event log in memory: the whole port except for durability. It starts from the events of another such log. `stride`: from one
+ * position to the next.
+ */
 export function createMemoryLog(
   from: readonly RecordedEvent[] = [],
+  stride = STRIDE,
 ): EventLog & { readonly events: readonly RecordedEvent[] } {
   const events: RecordedEvent[] = [...from]
   const revisions = new Map(events.map(({ stream, revision }) => [stream, revision]))
   let wakes: (() => void)[] = []
 
   const pageAfter = (after: number, limit: number, filter = ALL_EVENTS): LogPage => {
-    const first = Math.max(0, Math.floor(after / STRIDE) + 1)
+    const first = Math.max(0, Math.floor(after / stride) + 1)
     const page = events.slice(first, first + limit)
     return {
       events: page.filter((event) => matchesFilter(filter, event)),
@@ -36,14 +40,16 @@ export function createMemoryLog(
       const revision = revisions.get(stream) ?? -1
       if (revision !== expected) return { ok: false, conflict: true }
       for (const [index, event] of batch.entries()) {
-        const place = { stream, revision: revision + 1 + index, position: events.length * STRIDE }
+        const place = { stream, revision: revision + 1 + index, position: events.length * stride }
         events.push({ ...JSON.parse(JSON.stringify(event)), ...place })
       }
       revisions.set(stream, revision + batch.length)
       const waiting = wakes
       wakes = []
       for (const wake of waiting) wake()
-      return { ok: true, revision: revision + batch.length, position: (events.length - 1) * STRIDE }
+      const position = (events.length - 1) * stride
+      const first = stride === 1 ? { first: events.length - batch.length } : {}
+      return { ok: true, revision: revision + batch.length, position, ...first }
     },
     async read(stream, from, limit = 1_000) {
       if (!revisions.has(stream)) return []

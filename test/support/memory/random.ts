@@ -1,3 +1,4 @@
+import { ulid } from 'ulid'
 import type { Random } from '../../../src/ports/random.ts'
 
 /** A random port with a seed (mulberry32). Its ids have the form of UUIDv7. */
@@ -17,5 +18,6 @@ export function createSeededRandom(seed = 1): Random {
       const [a, b, c, d] = [hex(), hex(), hex(), hex()]
       return `${a}-${b.slice(0, 4)}-7${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`
     },
+    ulid: () => ulid(0, () => next() / 2 ** 32),
   }
 }

@@ -1,3 +1,4 @@
+import { ulid } from 'ulid'
 import { createRandom } from '../../../src/domain/routing/random.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
@@ -41,5 +42,6 @@ export function simulatedRandom(seed: number, clock: Pick<Clock, 'now'>): Random
       const ms = clock.now().toString(16).padStart(12, '0')
       return `${ms.slice(0, 8)}-${ms.slice(8)}-7${hex(3)}-8${hex(3)}-${hex(6)}${hex(6)}`
     },
+    ulid: () => ulid(clock.now(), next),
   }
 }

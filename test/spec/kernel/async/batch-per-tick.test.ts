@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batched, collectPerTick, groupPerTick } from '../../../../src/kernel/async/batch-per-tick.ts'
+import { batched, collectPerTick, collectTwoTicks, groupPerTick } from '../../../../src/kernel/async/batch-per-tick.ts'
 import { flushEventLoop } from '../../../support/memory/clock.ts'
 
 /** Doubles numbers, fails a batch that holds a negative one, and records its batches. */
@@ -54,4 +54,19 @@ test('a collector hands over a full batch at once, and the rest at the end of th
   expect(batches).toEqual([[1, 2], [3]])
   await flushEventLoop(1)
   expect(batches).toEqual([[1, 2], [3]])
+})
+
+test('items of two turns are handed over together, and those of the third are not', async () => {
+  const handed: (readonly number[])[] = []
+  const collect = collectTwoTicks<number>((items) => void handed.push(items))
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  collect(1)
+  await turn()
+  collect(2)
+  expect(handed).toEqual([])
+  await turn()
+  collect(3)
+  expect(handed).toEqual([[1, 2]])
+  await flushEventLoop()
+  expect(handed).toEqual([[1, 2], [3]])
 })

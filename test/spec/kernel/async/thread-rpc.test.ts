@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { connectRpc, serveRpc } from '../../../../src/kernel/async/thread-rpc.ts'
+import { connectRpc, notifyRpc, serveRpc } from '../../../../src/kernel/async/thread-rpc.ts'
 import { LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
 
@@ -58,5 +58,40 @@ describe('calls into another thread', () => {
     await expect(pending).rejects.toThrow('The thread has ended.')
     await expect(remote.double(2)).rejects.toBeInstanceOf(StoreUnavailable)
     port1.close()
+  })
+})
+
+describe('notifications of another thread', () => {
+  test('call its handlers, several in one message, and nothing comes back', async () => {
+    const { port1, port2 } = new MessageChannel()
+    const noted: number[] = []
+    const done = Promise.withResolvers<void>()
+    let [there, back] = [0, 0]
+    port1.on('message', () => {
+      back += 1
+    })
+    port2.on('message', () => {
+      there += 1
+    })
+    serveRpc(port2, {
+      note: (n: number) => void noted.push(n),
+      fail() {
+        throw new RangeError('dropped')
+      },
+      end: () => done.resolve(),
+    })
+    const remote = notifyRpc<{ note: (n: number) => void; fail: () => void; missing: () => void; end: () => void }>(
+      port1,
+    )
+    remote.note(1)
+    remote.note(2)
+    remote.fail()
+    remote.missing()
+    remote.end()
+    await done.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([noted, there, back]).toEqual([[1, 2], 1, 0])
+    port1.close()
+    remote.note(3)
   })
 })

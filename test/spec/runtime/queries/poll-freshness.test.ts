@@ -77,7 +77,7 @@ describe('the freshness of polled positions', () => {
     let runs = 0
     const run = async () => {
       runs += 1
-      return { bytes: new TextEncoder().encode(`${runs}`), position: 1, lag: false, revision: null }
+      return { bytes: new TextEncoder().encode(`${runs}`), position: 1, lag: false, isAhead: false, revision: null }
     }
     const cacheable = new Map([['totals', ['buyers']]])
     const positions = createCheckpointTracker(createManualClock())

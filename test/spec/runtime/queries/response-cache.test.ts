@@ -101,7 +101,7 @@ describe('a query runner with a response cache', () => {
         async run() {
           runs += 1
           const bytes = new TextEncoder().encode(`${runs}`)
-          return { bytes, position: 1, lag: false, revision: null, ...(await answers(runs)) }
+          return { bytes, position: 1, lag: false, isAhead: false, revision: null, ...(await answers(runs)) }
         },
       },
       { cacheable: new Map([['totals', ['buyers']]]), positions, cacheVersionOf: changes.cacheVersionOf },
@@ -184,7 +184,7 @@ describe('a query runner with single-flight', () => {
     const runner = withSingleFlight({
       async run(ask) {
         heard.push(ask)
-        return { bytes: new Uint8Array([heard.length]), position: null, lag: false, revision: null }
+        return { bytes: new Uint8Array([heard.length]), position: null, lag: false, isAhead: false, revision: null }
       },
     })
     const ask = async (more: Partial<QueryRequest> = {}) => {
