@@ -157,6 +157,10 @@ test('what another connection defines, fills with lists, drops and defines again
   expect(await found('some', 'a')).toEqual([])
   await put('some', [{ kind: 'b' }])
   expect([await found('some', 'a'), await found('some', 'b')]).toEqual([[], ['0']])
+  // One goes and another comes between two reads, with as many lists as it had.
+  await store.drop('some_v1', wholeCheckpoint('some@1'))
+  await put('more', [{ kind: 'b' }])
+  expect(await found('more', 'b')).toEqual(['0'])
   await other.close()
 })
 

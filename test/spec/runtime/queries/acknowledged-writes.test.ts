@@ -98,6 +98,7 @@ function world(stride = 1) {
     clock,
     log,
     waits,
+    positions,
     acknowledged,
     ask,
     forbid() {
@@ -165,6 +166,21 @@ describe('a query about what its requester has just written', () => {
     const asked = ask('tally-by-id', { id: 'one' }, written)
     await flushEventLoop()
     expect(waits).toEqual([1])
+    await fold()
+    expect(await asked).toMatchObject({ found: 5, lag: false })
+  })
+
+  test('waits for a projection of its events that it does not read, whose lag is told with the write', async () => {
+    const { add, begin, ask, fold, positions } = world()
+    await begin('one')
+    positions.advance('open-tallies', 0)
+    const asked = ask('tally-by-id', { id: 'one' }, await add('one', 5))
+    let isAnswered = false
+    void asked.then(() => {
+      isAnswered = true
+    })
+    await flushEventLoop()
+    expect(isAnswered).toBe(false)
     await fold()
     expect(await asked).toMatchObject({ found: 5, lag: false })
   })
