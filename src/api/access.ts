@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   actorOf,
   authorize,
@@ -37,6 +38,16 @@ function withUncheckedSession(principal: Principal, sessionHash: string): Princi
   return { ...principal, sessionHash, credentialId: `${principal.credentialId} ${sessionHash}` }
 }
 
+/** Credentials whose hashes are remembered, the longest of them (characters), and for how long (ms). */
+const HASHED = { credentials: 1_000, characters: 128, ms: 60_000 } as const
+
+/** Creates the function that hashes credentials as they are stored: those of busy clients once a minute. */
+function createHashMemo(): (bearer: string) => string {
+  const { credentials: max, ms: ttl } = HASHED
+  const hashes = new LRUCache<string, string>({ max, ttl, memoMethod: secretHash })
+  return (bearer) => (bearer.length > HASHED.characters ? secretHash(bearer) : hashes.memo(bearer))
+}
+
 /** Called on every use of an open session, with the SHA-256 of its token; `now` is ISO 8601. */
 export type SessionUseListener = (session: SessionCredential, hash: string, now: string) => void
 
@@ -50,6 +61,7 @@ export function createAuthenticator(
   operator: OperatorCheck = async () => refuse('unauthorized'),
   onSession: SessionUseListener = () => {},
 ): Authenticator {
+  const hashOf = createHashMemo()
   return async (
     { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false, feature },
     { bearer, agencyId, publisherId, ip },
@@ -57,7 +69,7 @@ export function createAuthenticator(
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
     if (surface !== 'sign-in' && isAnonymous(surface)) return anonymous(ip)
     if (surface === 'operator') return operator(bearer, ip)
-    const hash = bearer === null ? null : secretHash(bearer)
+    const hash = bearer === null ? null : hashOf(bearer)
     if (surface === 'sign-in') return hash === null ? anonymous(ip) : withUncheckedSession(anonymous(ip), hash)
     const credential = hash === null ? null : await store.credential(surface === 'rest' ? 'key' : 'session', hash)
     const request = { secretHash: hash, agencyId, publisherId, ip, now: new Date(clock.now()).toISOString() }

@@ -299,6 +299,25 @@ describe('query', () => {
     expect((await get('/api/v1/things?page=2&page=0')).status).toBe(400)
     expect((await get('/api/v1/things?__proto__=1&constructor=2')).status).toBe(200)
   })
+
+  test.each([999, 1_000, 1_001])(
+    'a query string of %i characters that comes again is read and refused alike',
+    async (length) => {
+      for (const page of ['3', '0']) {
+        const filler = `page=${page}&other=`
+        const path = `/api/v1/things?${filler}${'x'.repeat(length - filler.length)}`
+        receivedRequests.length = 0
+        const [first, again] = [await get(path), await get(path)]
+        expect(again.status).toBe(first.status)
+        expect(first.status).toBe(page === '0' ? 400 : 200)
+        expect(again.body.error?.details).toEqual(first.body.error?.details)
+        expect(again.response.headers.get('svc-ignored-parameters')).toBe('other')
+        expect(receivedRequests.map(({ query }) => query)).toMatchObject(page === '0' ? [] : [{ page: 3 }, { page: 3 }])
+        // Another route reads the same string by a schema of its own.
+        expect((await get(`/api/v1/calls/${knownId}?${filler}`)).status).toBe(200)
+      }
+    },
+  )
 })
 
 describe('headers', () => {

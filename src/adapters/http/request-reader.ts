@@ -16,6 +16,18 @@ type Part<Value> = CheckedValue<Value>
 
 const wording = { error: issueMessage }
 
+/** Remembers what is made of an object, which nobody changes, for as long as the object lasts. */
+function perObject<Result extends object>(make: (of: object) => Result): (of: object) => Result {
+  const made = new WeakMap<object, Result>()
+  return (of) => {
+    const known = made.get(of)
+    if (known) return known
+    const fresh = Object.freeze(make(of))
+    made.set(of, fresh)
+    return fresh
+  }
+}
+
 /** Creates the parser of a part; a problem of the part itself is named `whole`. */
 function createPartParser(schema: z.ZodType, whole: string): (value: unknown) => Part<unknown> {
   const names = { whole, fields: fieldNamesOf(schema) }
@@ -90,13 +102,14 @@ export function createReader(
   cursors: Cursors,
 ): (request: FastifyRequest) => RequestParts | Refusal<'validation-error' | 'field-not-writable'> {
   const schema = bodySchemaOf(route)
-  const parseQuery = createPartParser(route.query, 'query')
+  const parseFields = createPartParser(route.query, 'query')
+  const parseQuery = perObject((fields) => parseFields(escapeKeys(fields)))
   const parseBody = schema && createPartParser(schema, 'body')
   const checkRaw = route.raw && route.body ? createPartParser(route.body, 'body') : (value: unknown) => ({ value })
   return (request) => {
     const unwritable = checkReadOnlyFields(route, request.body)
     if (unwritable) return unwritable
-    const query = parseQuery(escapeKeys(Object(request.query)))
+    const query = parseQuery(Object(request.query))
     const sent = route.raw ? rawBodyOf(request, checkRaw) : absent
     const body = parseBody ? parseBody(request.body ?? {}) : sent
     const minPosition = minPositionOf(request, cursors)

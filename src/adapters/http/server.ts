@@ -10,6 +10,7 @@ import {
   fastify,
   LogController,
 } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -118,9 +119,17 @@ const requestTimeout = 60_000
 /** How long browsers cache a preflight response, in seconds: a day. */
 const preflightAge = 86_400
 
-/** Parses a query string: the last value of a repeated parameter wins, and no key reaches the prototype. */
-function querystringParser(text: string): Record<string, string> {
-  return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
+/** Query strings that are remembered, and the longest of them (characters): pages ask for the same ones again and again. */
+const REMEMBERED = { strings: 1_000, characters: 1_000 } as const
+
+/**
+ * Creates the parser of query strings: the last value of a repeated parameter wins, and no key reaches the prototype. Equal
+ * strings give the same object, so what is made of it can be remembered.
+ */
+function createQuerystringParser(): (text: string) => Record<string, string> {
+  const parse = (text: string) => Object.freeze(Object.fromEntries(new URLSearchParams(text)))
+  const remembered = new LRUCache<string, Record<string, string>>({ max: REMEMBERED.strings, memoMethod: parse })
+  return (text) => (text.length > REMEMBERED.characters ? parse(text) : remembered.memo(text))
 }
 
 /** Browsers must not guess the type of a response, and must keep using TLS. */
@@ -203,7 +212,7 @@ function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOption
     requestTimeout,
     return503OnClosing: false,
     bodyLimit: REQUEST.bodyBytes,
-    routerOptions: { querystringParser, maxParamLength: REQUEST.path },
+    routerOptions: { querystringParser: createQuerystringParser(), maxParamLength: REQUEST.path },
     clientErrorHandler: createClientErrorHandler(() => newRequestId({ headers: {} })),
     frameworkErrors: (error, request, reply) => {
       stamp(request, reply)

@@ -42,20 +42,3 @@ export function createNextFlight<Value>(): Flight<Value> {
     return next
   }
 }
-
-/** Single-flight of one event-loop turn: callers of one key in the same turn share one load; later ones start another. */
-export function createTickFlight<Value>(): Flight<Value> {
-  let running = new Map<string, Promise<Value>>()
-  return (key, load) => {
-    const shared = running.get(key)
-    if (shared) return shared
-    if (running.size === 0) {
-      setImmediate(() => {
-        running = new Map()
-      })
-    }
-    const started = load()
-    running.set(key, started)
-    return started
-  }
-}

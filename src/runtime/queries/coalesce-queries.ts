@@ -1,15 +1,25 @@
-import { createTickFlight } from '../../kernel/async/single-flight.ts'
+import { createNextFlight } from '../../kernel/async/single-flight.ts'
+import { createInFlight } from '../../kernel/in-flight.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
-import type { QueryResponse, QueryRunner } from './query-runner.ts'
+import type { QueryRequest, QueryResponse, QueryRunner } from './query-runner.ts'
 
 /**
- * Query-runner decorator: identical queries issued in one event-loop turn share one run (single-flight). A query with
- * events of its own requester (`events`) is never shared.
+ * Query-runner decorator: identical queries that are asked while one of them runs share the next run (single-flight), as of the
+ * latest instant of them: each is read after it was asked. A query with events of its own requester (`events`) is never shared.
  */
 export function withSingleFlight(runner: QueryRunner): QueryRunner {
-  const flight = createTickFlight<QueryResponse | Refusal>()
+  const flight = createNextFlight<QueryResponse | Refusal>()
+  const latest = createInFlight<string, QueryRequest>()
   return {
-    run: (request) =>
-      request.events?.length ? runner.run(request) : flight(JSON.stringify(request), () => runner.run(request)),
+    run(request) {
+      if (request.events?.length) return runner.run(request)
+      const key = JSON.stringify({ ...request, now: '' })
+      latest.set(key, request)
+      return flight(key, () => {
+        const asked = latest.get(key) ?? request
+        latest.delete(key)
+        return runner.run(asked)
+      })
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createNextFlight, createSingleFlight, createTickFlight } from '../../../../src/kernel/async/single-flight.ts'
+import { createNextFlight, createSingleFlight } from '../../../../src/kernel/async/single-flight.ts'
 import { flushEventLoop } from '../../../support/memory/clock.ts'
 
 /** Loads that finish by hand, and the keys loaded so far. */
@@ -103,15 +103,4 @@ describe('a next flight', () => {
     await flushEventLoop()
     expect(started).toEqual(['a', 'b'])
   })
-})
-
-test('a tick flight shares a load among the callers of one event-loop turn only', async () => {
-  const { started, load } = loads()
-  const flight = createTickFlight<string>()
-  expect(flight('a', load('a'))).toBe(flight('a', load('a')))
-  void flight('b', load('b'))
-  expect(started).toEqual(['a', 'b'])
-  await flushEventLoop(1)
-  void flight('a', load('a'))
-  expect(started).toEqual(['a', 'b', 'a'])
 })

@@ -179,22 +179,48 @@ describe('documents that another process writes', () => {
 })
 
 describe('a query runner with single-flight', () => {
-  test('runs identical queries of one event-loop turn once, and runs again for later ones', async () => {
+  /** Runs that end by hand; each answers with its number. */
+  function runs() {
     const heard: QueryRequest[] = []
+    const ends: (() => void)[] = []
     const runner = withSingleFlight({
-      async run(ask) {
-        heard.push(ask)
-        return { bytes: new Uint8Array([heard.length]), position: null, lag: false, isAhead: false, revision: null }
+      async run(request) {
+        heard.push(request)
+        const number = heard.length
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return { bytes: new Uint8Array([number]), position: null, lag: false, isAhead: false, revision: null }
       },
     })
     const ask = async (more: Partial<QueryRequest> = {}) => {
       const answer = await runner.run({ ...requests, ...more })
       return 'bytes' in answer && answer.bytes[0]
     }
+    return { heard, ask, end: (number: number) => ends[number - 1]?.() }
+  }
+
+  test('runs identical queries that are asked meanwhile once more, as of the latest instant of them', async () => {
+    const { heard, ask, end } = runs()
+    const first = Promise.all([ask(), ask()])
+    await flushEventLoop()
+    const instants = ['2026-11-21T12:00:00.001Z', '2026-11-21T12:00:00.002Z']
+    const next = Promise.all(instants.map((now) => ask({ now })))
+    await flushEventLoop()
+    expect(heard).toHaveLength(1)
+    end(1)
+    expect(await first).toEqual([1, 1])
+    await flushEventLoop()
+    expect(heard.map(({ now }) => now)).toEqual([requests.now, instants[1]])
+    end(2)
+    expect(await next).toEqual([2, 2])
+  })
+
+  test('runs other queries, and those with events of their requester, at once', async () => {
+    const { heard, ask, end } = runs()
     const event = { type: 'Begun' } as never
-    const others = [ask({ now: '2026-11-21T12:00:00.001Z' }), ask({ events: [event] }), ask({ events: [event] })]
-    expect(await Promise.all([ask(), ask(), ...others])).toEqual([4, 4, 1, 2, 3])
-    await flushEventLoop(1)
-    expect([await ask(), heard.length]).toEqual([5, 5])
+    const asked = Promise.all([ask(), ask({ minPosition: 7 }), ask({ events: [event] }), ask({ events: [event] })])
+    await flushEventLoop()
+    expect(heard).toHaveLength(4)
+    for (const number of [1, 2, 3, 4]) end(number)
+    expect(new Set(await asked).size).toBe(4)
   })
 })
