@@ -82,7 +82,7 @@ export function callList(calls: number): Promise<readonly Figure[]> {
     await stored.resetCheckpoint()
     const pages = await openPages(directory)
     const of = `25 out of ${calls.toLocaleString('en-US')} calls`
-    const one = await pageFigure(`page of ${of}, HTTP`, `${pages.baseUrl}${PATH}?pageSize=${ROWS}`, KEY)
+    const one = await pageFigure(`page of ${of}, HTTP`, `${pages.baseUrl}${PATH}?pageSize=${ROWS}`, KEY, 0.5)
     const many = await manyPages(directory, pages.baseUrl, of)
     await pages.close()
     return [one, many]

@@ -157,7 +157,7 @@ async function measureWrites(
   )
   await bare.close()
   await log.close()
-  return figureOf('configuration write, read back, p50', 'ms', { atMost: 4 }, pairs)
+  return figureOf('configuration write, read back, p50', 'ms', { atMost: 3 }, pairs)
 }
 
 /** Writes, lists and cold starts of a large workspace. */
