@@ -18,6 +18,7 @@ import {
 } from '../../api/credential-store.ts'
 import type { PoolKeyPlace } from '../../api/insertion/pool-places.ts'
 import type { Remote } from '../../kernel/async/thread-rpc.ts'
+import { START } from '../../ports/event-log.ts'
 import type { LookupReader } from '../../runtime/lookups/lookup-reader.ts'
 import type { LeaseOps } from '../../runtime/ownership/leases.ts'
 import { parseCollectionName } from '../../runtime/projections/build-names.ts'
@@ -210,8 +211,8 @@ export async function openReadSide(options: {
     hurry(position)
     if (isRemotelyProjected()) notify.hurry()
   })
-  const advancePolled = (polled: readonly PolledPosition[]) => {
-    for (const { names, position, range, readable } of polled) {
+  const advancePositions = (known: readonly PolledPosition[]) => {
+    for (const { names, position, range, readable } of known) {
       for (const name of names) {
         positions.setReadable(name, readable)
         if (readable) positions.advance(name, position, range)
@@ -228,7 +229,7 @@ export async function openReadSide(options: {
   const querying = { ...start, root, ...(threads.projector && { beside: port1 }) }
   const projecting = { ...start, beside: port2 }
   const [queryThread, projectorThread] = await Promise.all([
-    startThread<QueryCalls>(threads.query, querying, { advance, advancePolled }, onDeath),
+    startThread<QueryCalls>(threads.query, querying, { advance, advancePolled: advancePositions }, onDeath),
     threads.projector ? startThread<ProjectorCalls>(threads.projector, projecting, leaseHandlers(ops), onDeath) : null,
   ])
   const { calls, notify } = queryThread
@@ -240,7 +241,7 @@ export async function openReadSide(options: {
     // Invalidate before advancing, so that waiters do not get the old cached response.
     for (const { names, workspaces, readable } of advances)
       if (readable) for (const name of names) counters.recordChange(name, workspaces)
-    advancePolled(advances)
+    advancePositions(advances)
     if (
       isRemotelyProjected() ||
       advances.some(({ names, touched }) => touched && names.some((name) => ACCESS.has(name)))
@@ -252,6 +253,7 @@ export async function openReadSide(options: {
   const acknowledged = createAcknowledgedWrites(
     positions,
     projections.map(({ name }) => name),
+    isAlone ? head : START,
   )
   return {
     queries: withAcknowledgedWrites(

@@ -15,26 +15,39 @@ export interface AcknowledgedWrites {
 /** Workspaces whose writes are remembered. A write is folded within milliseconds, so at any moment there are a few. */
 const MAX_WORKSPACES = 10_000
 
-/** Creates an empty set of acknowledged writes; a write that all of these projections have folded is forgotten. */
+/**
+ * Creates the acknowledged writes of a process; one that all of these projections have folded is forgotten. `head`: the position
+ * of the log's newest event at the start, since a process that was killed may have answered all up to there.
+ */
 export function createAcknowledgedWrites(
   positions: Pick<CheckpointTracker, 'lowestOf'>,
   projections: readonly string[],
+  head: number,
 ): AcknowledgedWrites {
   const byWorkspace = new LRUCache<string, number>({ max: MAX_WORKSPACES })
-  let highest = START
+  let highest = head
+  let ofLastProcess: number | null = head
+  const areFolded = (position: number, partition: number | null) =>
+    (positions.lowestOf(projections, partition) ?? position) >= position
+
+  /** The acknowledged position of a workspace alone; null for none. */
+  function ownPosition(workspaceId: string): number | null {
+    const position = byWorkspace.peek(workspaceId)
+    if (position === undefined) return null
+    if (!areFolded(position, partitionOf(workspaceId))) return position
+    byWorkspace.delete(workspaceId)
+    return null
+  }
+
   return {
     add(workspaceId, position) {
       byWorkspace.set(workspaceId, Math.max(position, byWorkspace.peek(workspaceId) ?? position))
       highest = Math.max(highest, position)
     },
     awaited(workspaceId) {
-      if (byWorkspace.size === 0) return null
-      if (workspaceId === '') return highest
-      const position = byWorkspace.peek(workspaceId)
-      if (position === undefined) return null
-      if ((positions.lowestOf(projections, partitionOf(workspaceId)) ?? START) < position) return position
-      byWorkspace.delete(workspaceId)
-      return null
+      if (ofLastProcess !== null && areFolded(ofLastProcess, null)) ofLastProcess = null
+      if (workspaceId !== '') return ownPosition(workspaceId) ?? ofLastProcess
+      return byWorkspace.size > 0 ? highest : ofLastProcess
     },
   }
 }

@@ -59,14 +59,14 @@ const bookRow = defineQuery<Ports, { id: string }, unknown, { found: unknown }, 
 })
 
 /** A log without gaps, a store, and the queries over them; the projections fold when `fold` is called. */
-function world(stride = 1) {
+function world(stride = 1, head = START) {
   const clock = createManualClock()
   const log = createMemoryLog([], stride)
   const store = createMemoryReadStore()
   const waits: number[] = []
   const positions = createCheckpointTracker(clock, (position) => void waits.push(position))
   const names = projections.map(({ name }) => name)
-  const acknowledged = createAcknowledgedWrites(positions, names)
+  const acknowledged = createAcknowledgedWrites(positions, names, head)
   const runner = createQueryRunner<Ports>({
     queries: [tallyById, tallySum, bookRow],
     ports: { views: store },
@@ -234,6 +234,17 @@ describe('an acknowledged write', () => {
       { found: 5, lag: false },
     ])
     expect(acknowledged.awaited('w1')).toBeNull()
+  })
+
+  test('may have been one of a process that was killed: all up to the start is waited for, once', async () => {
+    const { add, ask, fold, acknowledged, positions } = world(1, 1)
+    await add('one', 5)
+    expect([acknowledged.awaited('w1'), acknowledged.awaited('w2'), acknowledged.awaited('')]).toEqual([1, 1, 1])
+    const asked = ask('tally-sum', {})
+    await fold()
+    expect(await asked).toMatchObject({ found: 5, lag: false })
+    expect([acknowledged.awaited('w1'), acknowledged.awaited('')]).toEqual([null, null])
+    expect(positions.lowestOf(projections.map(({ name }) => name))).toBe(1)
   })
 
   test('is said to be missing where it is not folded in time', async () => {
