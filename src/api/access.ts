@@ -38,14 +38,14 @@ function withUncheckedSession(principal: Principal, sessionHash: string): Princi
   return { ...principal, sessionHash, credentialId: `${principal.credentialId} ${sessionHash}` }
 }
 
-/** Credentials whose hashes are remembered, the longest of them (characters), and for how long (ms). */
-const HASHED = { credentials: 1_000, characters: 128, ms: 60_000 } as const
+/** Size of the cache of hashes, the longest credential in it (characters), and for how long it holds (ms). */
+const HASH_CACHE = { entries: 1_000, characters: 128, ms: 60_000 } as const
 
-/** Creates the function that hashes credentials as they are stored: those of busy clients once a minute. */
-function createHashMemo(): (bearer: string) => string {
-  const { credentials: max, ms: ttl } = HASHED
+/** Creates the function that hashes credentials, with a cache: those of busy clients are hashed once a minute. */
+function createCachedHash(): (bearer: string) => string {
+  const { entries: max, ms: ttl } = HASH_CACHE
   const hashes = new LRUCache<string, string>({ max, ttl, memoMethod: secretHash })
-  return (bearer) => (bearer.length > HASHED.characters ? secretHash(bearer) : hashes.memo(bearer))
+  return (bearer) => (bearer.length > HASH_CACHE.characters ? secretHash(bearer) : hashes.memo(bearer))
 }
 
 /** Called on every use of an open session, with the SHA-256 of its token; `now` is ISO 8601. */
@@ -61,7 +61,7 @@ export function createAuthenticator(
   operator: OperatorCheck = async () => refuse('unauthorized'),
   onSession: SessionUseListener = () => {},
 ): Authenticator {
-  const hashOf = createHashMemo()
+  const hashOf = createCachedHash()
   return async (
     { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false, feature },
     { bearer, agencyId, publisherId, ip },

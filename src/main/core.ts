@@ -59,10 +59,10 @@ export async function openCore(
   const metrics = createMetrics()
   const [opened, ops] = await Promise.all([openLog(eventLogUrl), openOperationalStore(readStoreUrl)])
   const measured = withMeasuredAppends(opened, metrics.appendEnded)
-  const isAlone = isSingleProcess(config)
+  const isSingle = isSingleProcess(config)
   // Positions of the log in a file have no gaps.
   const counted =
-    isAlone && eventLogUrl.startsWith('sqlite:') ? withNextPosition(measured, await measured.head()) : null
+    isSingle && eventLogUrl.startsWith('sqlite:') ? withNextPosition(measured, await measured.head()) : null
   const { log, newestOf, add: onAppended } = withNewestAppends(counted?.log ?? measured)
   // Before the root, which is the first event of an empty log.
   await refuseOlderLogOf(readStoreUrl, { log, ops, clock })
@@ -82,7 +82,7 @@ export async function openCore(
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),
-    isAlone,
+    isSingleProcess: isSingle,
     threads,
     onDeath({ message }) {
       logger.fatal({ error: message }, 'a thread of the read side has ended')

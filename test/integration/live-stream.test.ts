@@ -7,6 +7,7 @@ import { streamOf } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { createCursors } from '../../src/main/cursors.ts'
 import { type ApiRequest, isStream } from '../../src/ports/api.ts'
+import { consoleRequest } from '../support/fixtures/console-request.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock, flushEventLoop } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -15,22 +16,7 @@ const { gapMs, heartbeatMs, slowMs, max } = LIVE_STREAM
 
 /** A request of the workspace's console whose connection is `connection`. */
 const requestOver = (connection: NonNullable<ApiRequest['connection']>): ApiRequest => ({
-  params: {},
-  query: {},
-  body: null,
-  principal: {
-    actor: { type: 'user', id: null, name: 'Ann' },
-    credentialId: 'user:ann',
-    ratePerMinute: null,
-    tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
-  },
-  surface: 'console',
-  requestId: 'req',
-  idempotencyKey: null,
-  ifMatch: null,
-  ip: '',
-  minPosition: null,
-  range: null,
+  ...consoleRequest({}, null),
   connection,
 })
 

@@ -16,8 +16,8 @@ type Part<Value> = CheckedValue<Value>
 
 const wording = { error: issueMessage }
 
-/** Remembers what is made of an object, which nobody changes, for as long as the object lasts. */
-function perObject<Result extends object>(make: (of: object) => Result): (of: object) => Result {
+/** Caches what is made of an object, which nobody changes, for as long as the object lasts. */
+function memoizeByObject<Result extends object>(make: (of: object) => Result): (of: object) => Result {
   const made = new WeakMap<object, Result>()
   return (of) => {
     const known = made.get(of)
@@ -103,7 +103,7 @@ export function createReader(
 ): (request: FastifyRequest) => RequestParts | Refusal<'validation-error' | 'field-not-writable'> {
   const schema = bodySchemaOf(route)
   const parseFields = createPartParser(route.query, 'query')
-  const parseQuery = perObject((fields) => parseFields(escapeKeys(fields)))
+  const parseQuery = memoizeByObject((fields) => parseFields(escapeKeys(fields)))
   const parseBody = schema && createPartParser(schema, 'body')
   const checkRaw = route.raw && route.body ? createPartParser(route.body, 'body') : (value: unknown) => ({ value })
   return (request) => {

@@ -119,17 +119,17 @@ const requestTimeout = 60_000
 /** How long browsers cache a preflight response, in seconds: a day. */
 const preflightAge = 86_400
 
-/** Query strings that are remembered, and the longest of them (characters): pages ask for the same ones again and again. */
-const REMEMBERED = { strings: 1_000, characters: 1_000 } as const
+/** Size of the cache of parsed query strings, and the longest of them (characters): pages ask for the same ones again and again. */
+const QUERY_STRING_CACHE = { entries: 1_000, characters: 1_000 } as const
 
 /**
  * Creates the parser of query strings: the last value of a repeated parameter wins, and no key reaches the prototype. Equal
- * strings give the same object, so what is made of it can be remembered.
+ * strings give the same object, so that what is made of it can be cached by it.
  */
 function createQuerystringParser(): (text: string) => Record<string, string> {
   const parse = (text: string) => Object.freeze(Object.fromEntries(new URLSearchParams(text)))
-  const remembered = new LRUCache<string, Record<string, string>>({ max: REMEMBERED.strings, memoMethod: parse })
-  return (text) => (text.length > REMEMBERED.characters ? parse(text) : remembered.memo(text))
+  const cache = new LRUCache<string, Record<string, string>>({ max: QUERY_STRING_CACHE.entries, memoMethod: parse })
+  return (text) => (text.length > QUERY_STRING_CACHE.characters ? parse(text) : cache.memo(text))
 }
 
 /** Browsers must not guess the type of a response, and must keep using TLS. */

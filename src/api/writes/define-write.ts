@@ -62,7 +62,7 @@ interface WriteDefinition<Params, Body, C extends AnyCommand, Q extends AnyQuery
   ) => MaybePromise<WriteResponse['body'] | Refusal>
 }
 
-/** The procedure of a write: issue → input → execute (and begin to query) → reveal → run effects → query → respond. The first refusal ends it. */
+/** The procedure of a write: issue → input → execute (and prefetch the query) → reveal → run effects → query → respond. The first refusal ends it. */
 function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>({
   command,
   responses,
@@ -82,7 +82,7 @@ function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<Quer
     const commandInput = await input(received)
     if (isRefusal(commandInput)) return commandInput
     const onDecided = (expected: CommandOutcome<C['entity']['events']>) => {
-      if (answer) context.beginQuery(answer.query, answer.params({ ...received, outcome: expected }), expected.events)
+      if (answer) context.prefetch(answer.query, answer.params({ ...received, outcome: expected }), expected.events)
     }
     const outcome = await context.execute(command, commandInput, answer && !runsEffects ? { onDecided } : {})
     if (isRefusal(outcome)) return outcome

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { requireRecordAt } from '../../domain/configuration/entity-tags.ts'
+import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
 import { type Actor, dataOf, type EventSchemas, type RecordedEvent } from '../../kernel/event.ts'
 import type { Mount, Query, Tenant } from '../../kernel/query.ts'
@@ -51,7 +52,7 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
     command: Command<I, State, S, R, Code>,
     input: NoInfer<I>,
     more?: Partial<Pick<CommandContext, 'workspaceId' | 'requires'>> & {
-      /** Called with the outcome before it is appended, where its positions are known. It may come out differently. */
+      /** Called with the expected outcome while it is appended, where its positions are known; again if the append is repeated. */
       readonly onDecided?: (outcome: CommandOutcome<S>) => void
     },
   ) => Promise<CommandOutcome<S> | Refusal>
@@ -60,10 +61,10 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
   /** Runs now what reactions would run later: the given work, or everything that follows from the events so far. */
   readonly runEffects: (work?: (tools: NumberTools, cause: Causation) => Promise<unknown>) => Promise<void>
   /**
-   * Begins a query about events that are about to be appended, beside their append. `query` answers with it if these are what the
-   * request has written then.
+   * Runs a query about events that are being appended. `query` answers with its answer where the request has then written these
+   * events and no others.
    */
-  readonly beginQuery: <P, F, Answer>(
+  readonly prefetch: <P, F, Answer>(
     query: Query<QueryPorts, P, F, Answer>,
     params: NoInfer<P>,
     events: readonly RecordedEvent[],
@@ -106,6 +107,13 @@ interface Scope {
   readonly requester: { tenant: Tenant; actor: Actor; sessionHash: string | null }
 }
 
+/** Runs what nothing depends on, once the append is on its way. An error of it harms neither that nor the commands beside it. */
+function onceSent(work: () => void): void {
+  yieldToEventLoop()
+    .then(work)
+    .catch(() => undefined)
+}
+
 function executor({ tools, request, record, progress, requester }: Scope, name: string): WriteContext['execute'] {
   const { requestId, surface, ip, ifMatch } = request
   const nextCommandId = commandIds(tools, request, name)
@@ -121,7 +129,7 @@ function executor({ tools, request, record, progress, requester }: Scope, name: 
       ip,
       // The request's own change of its record must not make its later commands fail the precondition.
       requires: progress.isRecordChanged() ? requires : [...matchesTag, ...requires],
-      ...(onDecided && { onDecided: (events) => onDecided(outcomeOf(events, command.entity.events)) }),
+      ...(onDecided && { onDecided: (events) => onceSent(() => onDecided(outcomeOf(events, command.entity.events))) }),
     })
     if (isRefusal(outcome)) return outcome
     progress.add(outcome.events, outcome.position)
@@ -140,22 +148,22 @@ function effectRunner({ tools: { effects }, request, progress, requester }: Scop
   }
 }
 
-/** A query that was begun before the events that it is about were appended. */
-interface BegunQuery {
+/** A query that runs beside the append of the events that it is about. */
+interface Prefetch {
   readonly name: string
   readonly params: unknown
   readonly events: readonly RecordedEvent[]
   readonly answer: Promise<QueryResponse | Refusal>
 }
 
-/** Whether events came out as they were expected, each at its position. */
-function areAsExpected(expected: readonly RecordedEvent[], events: readonly RecordedEvent[]): boolean {
+/** Whether the appended events are those expected, each at its position. */
+function areEqualEvents(expected: readonly RecordedEvent[], events: readonly RecordedEvent[]): boolean {
   const isAs = ({ position, meta }: RecordedEvent, other: RecordedEvent | undefined) =>
     position === other?.position && meta.eventId === other.meta.eventId
   return expected.length === events.length && expected.every((event, index) => isAs(event, events[index]))
 }
 
-function queryRunner(scope: Scope): Pick<WriteContext, 'beginQuery' | 'query'> {
+function queryRunner(scope: Scope): Pick<WriteContext, 'prefetch' | 'query'> {
   const { tools, request, record, progress, now, requester } = scope
   const ask = (name: string, params: unknown, query: unknown, written: Pick<QueryRequest, 'minPosition' | 'events'>) =>
     tools.queries.run({
@@ -168,26 +176,25 @@ function queryRunner(scope: Scope): Pick<WriteContext, 'beginQuery' | 'query'> {
       includeRevision: progress.needsRevision(written.events),
       ...written,
     })
-  let begun: BegunQuery | null = null
+  let prefetched: Prefetch | null = null
   return {
-    beginQuery({ name, query }, params, events) {
+    prefetch({ name, query }, params, events) {
       const minPosition = events.at(-1)?.position ?? null
-      // The append is on its way first.
-      const answer = new Promise<QueryResponse | Refusal>((resolve) => {
-        setImmediate(() => resolve(ask(name, params, query.parse({}), { minPosition, events })))
-      })
-      // Nobody may come for it.
+      const answer = ask(name, params, query.parse({}), { minPosition, events })
+      // The request may not come for it.
       answer.catch(() => undefined)
-      begun = { name, params, events, answer }
+      prefetched = { name, params, events, answer }
     },
     async query(query, params, filter) {
       const { name } = query
       const { events } = progress
-      const isBegun =
-        begun?.name === name && isDeepStrictEqual(begun.params, params) && areAsExpected(begun.events, events)
+      const isPrefetched =
+        prefetched?.name === name &&
+        isDeepStrictEqual(prefetched.params, params) &&
+        areEqualEvents(prefetched.events, events)
       const answering =
-        begun && isBegun && filter === undefined
-          ? begun.answer
+        prefetched && isPrefetched && filter === undefined
+          ? prefetched.answer
           : ask(name, params, filter ?? query.query.parse({}), { minPosition: progress.position(), events })
       const answer = await answering.catch((error: unknown) => {
         progress.addReadFault(error)

@@ -38,7 +38,7 @@ const ownership = createOwnership({
   owner: start.owner,
   pool: POOLS.projections,
 })
-const queries = start.beside && notifyRpc<AdvanceHandlers>(start.beside)
+const queries = start.siblingPort && notifyRpc<AdvanceHandlers>(start.siblingPort)
 /** Each page advances every projection: their reports travel together, with those of the documents that are committed a turn later. */
 const report = collectTwoTicks<LaneProgress>((reports) => queries?.advance(advancesOf(reports)))
 const runner = runProjections({
@@ -56,7 +56,7 @@ const runner = runProjections({
 const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: stop.signal })
 
 const hurry = (position: number) => runner.hurry(position)
-if (start.beside) serveRpc(start.beside, { hurry })
+if (start.siblingPort) serveRpc(start.siblingPort, { hurry })
 
 serve({
   status: () => runner.status(),

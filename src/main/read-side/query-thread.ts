@@ -50,8 +50,8 @@ const { start, notifyMain, serve } = await joinThread<{
   readonly advance: (advances: readonly ProjectionAdvance[]) => void
   readonly advancePolled: (polled: readonly PolledPosition[]) => void
 }>()
-const projector = start.beside && notifyRpc<HurryHandlers>(start.beside)
-const { root = new Uint8Array(), back: _, beside: __, ...shared } = start
+const projector = start.siblingPort && notifyRpc<HurryHandlers>(start.siblingPort)
+const { root = new Uint8Array(), back: _, siblingPort: __, ...shared } = start
 const { readStoreUrl, polls } = shared
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(root), systemRandom)
@@ -248,7 +248,7 @@ const handlers = {
 /** Handlers of the query thread. */
 export type QueryCalls = typeof handlers
 
-if (start.beside) serveRpc(start.beside, { advance: handlers.advance })
+if (start.siblingPort) serveRpc(start.siblingPort, { advance: handlers.advance })
 
 serve({
   ...handlers,

@@ -187,8 +187,8 @@ export async function openReadSide(options: {
   readonly columnsDirectory: string
   readonly root: Uint8Array
   readonly projects: boolean
-  /** Whether no other process reads the read store, so that writes may be answered before they are folded. */
-  readonly isAlone?: boolean
+  /** Whether no other process reads the read store: writes may then be answered before they are folded. Default: no. */
+  readonly isSingleProcess?: boolean
   /** Where this process contends for lanes, under the name with which it has entered. */
   readonly ops: LeaseOps
   readonly owner: string
@@ -200,7 +200,16 @@ export async function openReadSide(options: {
   /** The threads, where they load already. */
   readonly threads?: ReadThreads | undefined
 }): Promise<ReadSide> {
-  const { projects, isAlone = false, onDeath, root, ops, head, threads = loadReadThreads(projects), ...rest } = options
+  const {
+    projects,
+    isSingleProcess = false,
+    onDeath,
+    root,
+    ops,
+    head,
+    threads = loadReadThreads(projects),
+    ...rest
+  } = options
   const start = { ...rest, polls: !projects }
   let projector: Thread<ProjectorCalls> | null = null
   const counters = createChangeCounters()
@@ -226,8 +235,8 @@ export async function openReadSide(options: {
     handleAdvances(advances)
   }
   const { port1, port2 } = new MessageChannel()
-  const querying = { ...start, root, ...(threads.projector && { beside: port1 }) }
-  const projecting = { ...start, beside: port2 }
+  const querying = { ...start, root, ...(threads.projector && { siblingPort: port1 }) }
+  const projecting = { ...start, siblingPort: port2 }
   const [queryThread, projectorThread] = await Promise.all([
     startThread<QueryCalls>(threads.query, querying, { advance, advancePolled: advancePositions }, onDeath),
     threads.projector ? startThread<ProjectorCalls>(threads.projector, projecting, leaseHandlers(ops), onDeath) : null,
@@ -253,13 +262,13 @@ export async function openReadSide(options: {
   const acknowledged = createAcknowledgedWrites(
     positions,
     projections.map(({ name }) => name),
-    isAlone ? head : START,
+    isSingleProcess ? head : START,
   )
   return {
     queries: withAcknowledgedWrites(
       openQueries(calls, counters, positions, isRemotelyProjected),
       acknowledged,
-      (types) => isAlone && !isRemotelyProjected() && !types.some((type) => ACCESS_EVENTS.has(type)),
+      (types) => isSingleProcess && !isRemotelyProjected() && !types.some((type) => ACCESS_EVENTS.has(type)),
     ),
     acknowledge: acknowledged.add,
     credentials: access.credentials,

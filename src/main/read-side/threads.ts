@@ -35,7 +35,7 @@ const threadStart = z
     /** Port over which the thread calls the main thread. */
     back: z.instanceof(MessagePort),
     /** Port between the thread of the queries and that of the projections; left out where there is one of them alone. */
-    beside: z.instanceof(MessagePort).optional(),
+    siblingPort: z.instanceof(MessagePort).optional(),
   })
   .readonly()
 
@@ -102,7 +102,7 @@ export async function startThread<H extends Handlers>(
   onDeath: (error: Error) => void,
 ): Promise<Thread<H>> {
   const { port1, port2 } = new MessageChannel()
-  worker.postMessage({ ...start, back: port2 }, start.beside ? [port2, start.beside] : [port2])
+  worker.postMessage({ ...start, back: port2 }, start.siblingPort ? [port2, start.siblingPort] : [port2])
   serveRpc(port1, back)
   let closing = false
   await ready(worker, file)

@@ -78,7 +78,7 @@ export function createLaneReader<L extends RunningLane>(options: {
     const isLive = members.some((lane) => !isBackground(lane))
     if (isLive) background.count(page)
     const steps = members.map((lane) => {
-      if (work.pass?.(lane, page)) return null
+      if (work.skip?.(lane, page)) return null
       const done = run(lane, () => work.take(lane, page, null))
       return isBackground(lane) ? null : done
     })

@@ -56,8 +56,8 @@ export interface LaneWork<L extends RunningLane> {
   readonly hasRoom: (lane: L) => boolean
   /** Hands a page out to lanes that are behind it, before they take it. */
   readonly distribute: (page: LogPage, members: readonly L[]) => void
-  /** Passes over a page that holds nothing for a lane, at once; false where it holds something. By default no lane does. */
-  readonly pass?: (lane: L, page: LogPage) => boolean
+  /** Skips a page that holds nothing for a lane, at once; false where it holds something. By default no lane does. */
+  readonly skip?: (lane: L, page: LogPage) => boolean
   /** Takes its part of a page. `pause`: to be called between pieces of this work while others wait for live events; else null. */
   readonly take: (lane: L, page: LogPage, pause: PauseWork | null) => Promise<void>
   /** Starts what is due beside reading. Returns when there is more to start; null for after the next events. */

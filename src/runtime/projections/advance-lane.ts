@@ -165,7 +165,7 @@ async function advanceTo(
 }
 
 /** Moves a lane past a page that holds nothing for it, and reports; false, and nothing done, where it holds something. */
-export function pass(ports: BuildPorts, lane: ProjectionLane, { position, events }: LogPage): boolean {
+export function skip(ports: BuildPorts, lane: ProjectionLane, { position, events }: LogPage): boolean {
   if (lane.inbox.length > 0) return false
   if (lane.failures === 0) lane.problem = null
   const at = events.at(-1)?.meta.at ?? lane.at

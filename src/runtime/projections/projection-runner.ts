@@ -10,7 +10,7 @@ import type { PageSizes } from '../lanes/read-lanes.ts'
 import type { LaneWork } from '../lanes/running-lane.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { advance, flush, flushDueAt, pass, restart } from './advance-lane.ts'
+import { advance, flush, flushDueAt, restart, skip } from './advance-lane.ts'
 import { beginLane } from './begin-lane.ts'
 import { requestRebuild } from './build-lifecycle.ts'
 import type { BuildPorts, Halt } from './build-ports.ts'
@@ -186,7 +186,7 @@ function createWork(
     mayPause: ({ replaces }) => replaces,
     hasRoom: () => true,
     distribute: lanes.distribute,
-    pass: (lane, page) => pass(ports, lane, page),
+    skip: (lane, page) => skip(ports, lane, page),
     take: (lane, page, pause) => advance(ports, lane, page, pause),
     dispatch: () => null,
     commitDueAt: flushDueAt,

@@ -26,15 +26,15 @@ export function createAcknowledgedWrites(
 ): AcknowledgedWrites {
   const byWorkspace = new LRUCache<string, number>({ max: MAX_WORKSPACES })
   let highest = head
-  let ofLastProcess: number | null = head
-  const areFolded = (position: number, partition: number | null) =>
+  let startPosition: number | null = head
+  const isFolded = (position: number, partition: number | null) =>
     (positions.lowestOf(projections, partition) ?? position) >= position
 
   /** The acknowledged position of a workspace alone; null for none. */
   function ownPosition(workspaceId: string): number | null {
     const position = byWorkspace.peek(workspaceId)
     if (position === undefined) return null
-    if (!areFolded(position, partitionOf(workspaceId))) return position
+    if (!isFolded(position, partitionOf(workspaceId))) return position
     byWorkspace.delete(workspaceId)
     return null
   }
@@ -45,9 +45,9 @@ export function createAcknowledgedWrites(
       highest = Math.max(highest, position)
     },
     awaited(workspaceId) {
-      if (ofLastProcess !== null && areFolded(ofLastProcess, null)) ofLastProcess = null
-      if (workspaceId !== '') return ownPosition(workspaceId) ?? ofLastProcess
-      return byWorkspace.size > 0 ? highest : ofLastProcess
+      if (startPosition !== null && isFolded(startPosition, null)) startPosition = null
+      if (workspaceId !== '') return ownPosition(workspaceId) ?? startPosition
+      return byWorkspace.size > 0 ? highest : startPosition
     },
   }
 }

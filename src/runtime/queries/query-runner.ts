@@ -48,7 +48,7 @@ function awaitedPartition({ minPosition, events = [] }: Pick<QueryRequest, 'minP
 }
 
 /** Whether these events are all that lies between the first of them and a position, in a log whose positions have no gaps. */
-function isRun(events: readonly RecordedEvent[], end: number | null): boolean {
+function areContiguous(events: readonly RecordedEvent[], end: number | null): boolean {
   const begin = events[0]?.position ?? 0
   return events.at(-1)?.position === end && events.every(({ position }, index) => position === begin + index)
 }
@@ -94,7 +94,7 @@ export function createQueryRunner<Ports>(options: {
   async function answerAhead(known: Known, request: QueryRequest): Promise<QueryResponse | null> {
     const { minPosition, events = [] } = request
     const [first] = events
-    if (first === undefined || !isRun(events, minPosition)) return null
+    if (first === undefined || !areContiguous(events, minPosition)) return null
     const changed = projections.filter((projection) => events.some(({ type }) => type in projection.events))
     const names = new Set([...known.names, ...changed.map(({ name }) => name)])
     const partition = awaitedPartition(request)

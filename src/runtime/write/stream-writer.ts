@@ -116,7 +116,7 @@ async function runTurn(
   let { position } = start
   let first: number | undefined
   if (events.length > 0) {
-    if (nextPosition) announce(decisions, nextPosition())
+    if (nextPosition) notifyDecided(decisions, nextPosition())
     const result = await log.append(mailbox.stream, start.revision, events)
     // Another process may have appended although there is no conflict: the tail was read for a decision without events.
     const isOvertaken = fresh && conflicts === 0 && known !== undefined && start.revision > known
@@ -130,29 +130,29 @@ async function runTurn(
     mailbox.fold = appendedFold(fold, start.revision, position)
     mailbox.readAt = clock.now()
   }
-  for (const decision of placed(decisions, first, position)) resolveJob(log, mailbox.stream, decision, position)
+  for (const decision of withPositions(decisions, first, position)) resolveJob(log, mailbox.stream, decision, position)
   return { jobs: jobs.slice(decisions.length), fresh: false, conflicts: 0 }
 }
 
 /** The decisions with the positions of their events: one after the other from `first`, or else all that of the append. */
-function placed(
+function withPositions(
   decisions: readonly CommandDecision[],
   first: number | undefined,
   position: number,
 ): readonly CommandDecision[] {
   let next = first
-  const placeOf = () => (next === undefined ? position : next++)
+  const nextPositionOf = () => (next === undefined ? position : next++)
   return decisions.map((decision) =>
     decision.kind === 'append'
-      ? { ...decision, events: decision.events.map((event) => ({ ...event, position: placeOf() })) }
+      ? { ...decision, events: decision.events.map((event) => ({ ...event, position: nextPositionOf() })) }
       : decision,
   )
 }
 
-/** Tells those who want to know which events are about to be appended from a position on. */
-function announce(decisions: readonly CommandDecision[], first: number): void {
+/** Calls `onDecided` of the commands whose events are about to be appended from a position on. */
+function notifyDecided(decisions: readonly CommandDecision[], first: number): void {
   if (decisions.every(({ job }) => job.context.onDecided === undefined)) return
-  for (const decision of placed(decisions, first, first))
+  for (const decision of withPositions(decisions, first, first))
     if (decision.kind === 'append') decision.job.context.onDecided?.(decision.events)
 }
 

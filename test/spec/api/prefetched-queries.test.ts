@@ -19,10 +19,12 @@ interface Circumstances {
   readonly beforeAppend?: (log: EventLog) => Promise<unknown>
   readonly isAhead?: boolean
   readonly fault?: Error
+  /** Whether the first question throws before it is sent. */
+  readonly throwsFirst?: boolean
 }
 
 /** Renames the workspace, over a log without gaps. */
-async function rename({ beforeAppend, isAhead = true, fault }: Circumstances) {
+async function rename({ beforeAppend, isAhead = true, fault, throwsFirst = false }: Circumstances) {
   const shared = createMemoryLog([], 1)
   const { ops, clock, writer } = createWriterFixture(shared)
   await seedLiveCampaign(shared)
@@ -39,17 +41,20 @@ async function rename({ beforeAppend, isAhead = true, fault }: Circumstances) {
         async append(...appended) {
           const once = interfere
           interfere = undefined
+          // An append takes longer than a turn of the event loop.
+          await flushEventLoop()
           await once?.(shared)
           return log.append(...appended)
         },
       },
     }),
     queries: {
-      async run(request: QueryRequest) {
+      run: (request: QueryRequest) => {
         asked.push(request)
-        if (fault) throw fault
+        if (throwsFirst && asked.length === 1) throw new RangeError('before it is sent')
+        if (fault) return Promise.reject(fault)
         const bytes = new TextEncoder().encode(JSON.stringify({ workspace: { name: `answer ${asked.length}` } }))
-        return { bytes, position: null, lag: false, isAhead, revision: null }
+        return Promise.resolve({ bytes, position: null, lag: false, isAhead, revision: null })
       },
     },
     positions: {
@@ -71,7 +76,7 @@ async function rename({ beforeAppend, isAhead = true, fault }: Circumstances) {
   return { answered, asked, waited, acknowledged, head: await shared.head() }
 }
 
-test('the query of a write is begun beside its append, and answers it where its events came out so', async () => {
+test('the query of a write is prefetched beside its append, and answers it where the events are those expected', async () => {
   const { answered, asked, waited, acknowledged, head } = await rename({})
   expect(asked).toMatchObject([{ minPosition: head, events: [{ position: head }] }])
   expect(answered).toMatchObject({ body: { workspace: { name: 'answer 1' } }, position: head })
@@ -85,29 +90,31 @@ test('the write waits for the projections where its query did not go ahead of th
 })
 
 test('the query is asked again where somebody appended before the write', async () => {
-  const beforeAppend = async (log: EventLog) => {
-    await flushEventLoop()
-    await log.append('other-00-a', -1, [someEvent({})])
-  }
+  const beforeAppend = (log: EventLog) => log.append('other-00-a', -1, [someEvent({})])
   const { answered, asked, acknowledged, head } = await rename({ beforeAppend })
   expect(asked.map(({ minPosition }) => minPosition)).toEqual([head - 1, head])
   expect(answered).toMatchObject({ body: { workspace: { name: 'answer 2' } } })
   expect(acknowledged).toEqual([[WORKSPACE, head]])
 })
 
-test('the query is begun again where the write is decided again after a conflict', async () => {
+test('the query is prefetched again where the write is decided again after a conflict', async () => {
   const beforeAppend = async (log: EventLog) => {
-    await flushEventLoop()
     const held = await log.read(streamOf(workspace, WORKSPACE, WORKSPACE), 0)
     const last = held.at(-1)
     if (last) await log.append(last.stream, last.revision, [eventToAppend(last)])
   }
   const { answered, asked, head } = await rename({ beforeAppend })
-  expect(asked.map(({ minPosition }) => minPosition)).toEqual([head - 1, head])
-  expect(answered).toMatchObject({ body: { workspace: { name: 'answer 2' } } })
+  expect(asked.map(({ minPosition }) => minPosition)).toEqual([head - 1, head - 1, head])
+  expect(answered).toMatchObject({ body: { workspace: { name: 'answer 3' } } })
 })
 
-test('a begun query that fails is the fault of the answer, as any that reads a write back', async () => {
+test('a prefetched query that fails is the fault of the answer, as any that reads a write back', async () => {
   const fault = new RangeError('a fault')
   expect((await rename({ fault })).answered).toMatchObject({ status: 200, body: {}, fault })
+})
+
+test('a prefetch that throws harms neither its write nor others of the same append', async () => {
+  const { answered, asked, head } = await rename({ throwsFirst: true })
+  expect(asked.map(({ minPosition }) => minPosition)).toEqual([head, head])
+  expect(answered).toMatchObject({ status: 200, position: head })
 })
