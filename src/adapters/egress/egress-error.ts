@@ -19,6 +19,17 @@ export class EgressError extends Error {
   }
 }
 
+/** Runs work whose errors get no stack, for the same reason: a client that closes a connection makes one, and streams format it. */
+export function withoutStacks(work: () => void): void {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    work()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 export const timedOut = () => new EgressError('timeout', 'The request timed out.')
 
 /** Codes and names of timeout errors. */

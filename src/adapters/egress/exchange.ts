@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from 'undici'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
-import { EgressError, timedOut } from './egress-error.ts'
+import { EgressError, timedOut, withoutStacks } from './egress-error.ts'
 import { createKeptBody } from './kept-body.ts'
 
 /** What came back of a request. */
@@ -45,7 +45,7 @@ export function exchange(
       clearTimeout(timer)
       if (excerpt && status > 0) succeed()
       else reject(error)
-      request?.abort(error)
+      withoutStacks(() => request?.abort(error))
     }
     // After a busy moment timers run before what has come is read: an answer that waits there was in time.
     const stopAfter = (ms: number) => setTimeout(() => setImmediate(() => stop(timedOut())), ms)
