@@ -58,9 +58,9 @@ function openedOrNull<Opened>(open: () => Opened): Opened | null {
   }
 }
 
-/** What came of a bidder that was not asked. */
-const unasked = (problem: string): Pick<Answered, 'reading' | 'latencyMs'> => ({
-  reading: { status: 'error', httpStatus: null, rawBidCents: null, rejectCode: null, answer: null, problem },
+/** What came of a bidder that was not asked. `status`: `error` counts as a failure of it. */
+const unasked = (problem: string, status: 'error' | 'no_bid' = 'error'): Pick<Answered, 'reading' | 'latencyMs'> => ({
+  reading: { status, httpStatus: null, rawBidCents: null, rejectCode: null, answer: null, problem },
   latencyMs: 0,
 })
 
@@ -107,12 +107,13 @@ export function createBidders(ports: {
       buyer: { id: target?.buyerId ?? '', name: buyers.get(target?.buyerId ?? '')?.name ?? '' },
       rtb: { destination: target?.rtb?.destination ?? null },
     }
+    if (budgetMs === 0) return { ...facts, ...unasked('was not asked: no time was left for it', 'no_bid') }
     const asked = requestFor(workspaceId, target, facts, requestOf)
     if (typeof asked === 'string') return { ...facts, ...unasked(asked) }
     const { request, rtb, bidHeaders } = asked
     const response = await egress.send({
       ...request,
-      timeoutMs: Math.max(1, Math.min(rtb.timeoutMs, budgetMs)),
+      timeoutMs: Math.min(rtb.timeoutMs, budgetMs),
       maxBytes: RTB.answerBytes,
       ownSandbox: workspace?.sandbox ?? false,
     })

@@ -1,10 +1,12 @@
 import { holdAuction } from '../../../commands/auctions/hold-auction.ts'
 import { refusePing } from '../../../commands/auctions/refuse-ping.ts'
+import { biddersTime, createAnswerReserve } from '../../domain/auctions/answer-reserve.ts'
 import { type AuctionHeld, auctionEvents, auctionRef } from '../../domain/auctions/auction.ts'
+import { budgetLeft } from '../../domain/auctions/decide-auction.ts'
 import { laneNumbers } from '../../domain/auctions/lane-numbers.ts'
 import { type NoBid, noBidOf } from '../../domain/auctions/no-bid.ts'
 import { knownNumber, type Ping, type PingBody, pingFrom } from '../../domain/auctions/ping.ts'
-import { bidsField } from '../../domain/routing/bids.ts'
+import { type BidQuestion, bidsField } from '../../domain/routing/bids.ts'
 import { BID } from '../../domain/shared/limits.ts'
 import { appendedDataOf } from '../../kernel/event.ts'
 import { instantText } from '../../kernel/instant.ts'
@@ -69,6 +71,8 @@ function namesOf({ key, configured }: PublisherKey): Pick<Ping, 'campaign' | 'pu
 /** Creates what judges pings. */
 export function createPingDesk(desk: AuctionDesk) {
   const { writer, effects, offers, rates, rows, nextNumber, onKeyUse, clock, random, isDatedBack = false } = desk
+
+  const answerReserve = createAnswerReserve()
 
   /** Writes a row of a request that was refused before it was judged: of a key, at most as many a minute as its rate allows pings. */
   async function writeRefusal(
@@ -158,8 +162,16 @@ export function createPingDesk(desk: AuctionDesk) {
     }
     const decidedAt = () => (isDatedBack ? instantText(clock.now()) : null)
     const context = publisherContext(found, request, auctionId, auctionId)
+    let bidsDueMs = Number.POSITIVE_INFINITY
+    // A decision asks at the instant of the ping, which may have waited for its turn since: that is time of its budget, too.
+    const withinBudget = (question: BidQuestion): BidQuestion => {
+      const now = clock.now()
+      const budgetMs = biddersTime(question.budgetMs, budgetLeft(ping, now, answerReserve.at(now)))
+      bidsDueMs = now + budgetMs
+      return { ...question, budgetMs }
+    }
     const outcome = await decideWithBids(
-      (question) => desk.askBidders(workspaceId, question),
+      (question) => desk.askBidders(workspaceId, withinBudget(question)),
       (bids, seed) =>
         writer.handle(holdAuction, { ...asked, ...bidsField(bids), seed, decidedAt: decidedAt() }, context),
     )
@@ -172,6 +184,8 @@ export function createPingDesk(desk: AuctionDesk) {
     await offers.recordOffer(workspaceId, held)
     // What follows from the auction keeps no publisher waiting; the reaction repeats it if it fails.
     effects.processEvents(outcome.events).catch(() => undefined)
+    const now = clock.now()
+    answerReserve.note(now - bidsDueMs, now)
     return { held, position: outcome.position }
   }
 

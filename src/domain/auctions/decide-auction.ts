@@ -69,11 +69,14 @@ export function winSubjectOf({ ping, ref, isDisclosed }: AuctionHeld, workspace:
 }
 
 /**
- * Milliseconds for bidders that are left of the auction's time budget at an instant: the answer has to be stored and sent
- * within it, too.
+ * Milliseconds for bidders that are left of the auction's time budget at an instant (ms): the answer has to be stored and sent within it,
+ * too, for which `reserveMs` are kept, of a small budget less, or half of it where answers have taken that long.
  */
-const budgetLeft = ({ occurredAt, tmaxMs }: Ping, at: string) =>
-  Math.max(0, Date.parse(occurredAt) + tmaxMs - Math.min(PING.answerMs, tmaxMs / 4) - Date.parse(at))
+export function budgetLeft({ occurredAt, tmaxMs }: Pick<Ping, 'occurredAt' | 'tmaxMs'>, atMs: number, reserveMs = 0) {
+  const least = Math.min(PING.answerMs, tmaxMs / 4)
+  const kept = Math.max(least, Math.min(reserveMs, tmaxMs / 2))
+  return Math.max(0, Math.floor(Date.parse(occurredAt) + tmaxMs - kept - atMs))
+}
 
 /** What an auction over a plan comes to: the first target that has a price, or why there is none. */
 interface PlanResult {
@@ -203,7 +206,7 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
   const question = (targetIds: readonly string[]): BidQuestion => ({
     subject: bidSubjectOf(input, campaign, at),
     targetIds,
-    budgetMs: budgetLeft(ping, at),
+    budgetMs: budgetLeft(ping, Date.parse(at)),
     round: 0,
     seed,
   })
@@ -211,7 +214,7 @@ export function decideAuction(input: AuctionInput): AuctionHeld | BidQuestion {
   if (together.length > 0) return question(together)
   const plan = orderedPlan(workspace, campaign, seed, bids)
   const found = walk({ ...search, plan })
-  if ('unasked' in found) return budgetLeft(ping, at) > 0 ? question([found.unasked]) : refused('no_bids')
+  if ('unasked' in found) return budgetLeft(ping, Date.parse(at)) > 0 ? question([found.unasked]) : refused('no_bids')
   const { winner, skipped } = found
   if (winner === null) return refused(reasonWithoutWinner(skipped), skipped)
   const number = numberFor(input)

@@ -77,6 +77,14 @@ describe('bidders', () => {
     expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([300, 300])
   })
 
+  it('are not asked where no time is left, which is no failure of theirs', async () => {
+    const { ask, requests } = bidders()
+    const bids = await ask(WORKSPACE, question({ targetIds: [one], budgetMs: 0 }))
+    expect(bids).toMatchObject([{ status: 'no_bid', bidCents: null, latencyMs: 0 }])
+    expect(bids[0]?.sentence).toBe('Target Bidder 1 was not asked: no time was left for it.')
+    expect(requests).toEqual([])
+  })
+
   it('are asked once for one question about a call, whenever it is decided', async () => {
     const { ask, requests } = bidders()
     const [first] = await ask(WORKSPACE, question({ targetIds: [one] }))
