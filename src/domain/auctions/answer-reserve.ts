@@ -1,7 +1,11 @@
+import { PING } from '../shared/limits.ts'
+
 /** How long it takes until half of what was seen is forgotten (ms). */
 const HALF_LIFE_MS = 5_000
 /** What is kept, as a multiple of what was seen. */
 const MARGIN = 4
+/** The most that is remembered (ms): more would reserve no more, of the longest budget half, but be forgotten later. */
+const MOST_MS = PING.tmaxMs.max / 2 / MARGIN
 
 /** What answers need beyond the time of their bidders, as lately seen. Times are in ms. */
 export interface AnswerReserve {
@@ -19,7 +23,7 @@ export function createAnswerReserve(): AnswerReserve {
   return {
     note(ms, now) {
       if (ms <= remembered(now)) return
-      longest = ms
+      longest = Math.min(ms, MOST_MS)
       seenAt = now
     },
     at: (now) => MARGIN * remembered(now),

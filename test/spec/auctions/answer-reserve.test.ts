@@ -23,6 +23,14 @@ test('a time that is longer than what is left of the longest takes its place, an
   expect(reserve.at(START + 5_000)).toBe(240)
 })
 
+test('an outage is forgotten as soon as a long delay', () => {
+  const reserve = createAnswerReserve()
+  reserve.note(625, START)
+  expect(reserve.at(START)).toBe(2_500)
+  reserve.note(60_000, START)
+  expect(reserve.at(START)).toBe(2_500)
+})
+
 test('of a time budget 250 ms are kept for the answer, of a small one a quarter, and what answers have taken, up to half of it', () => {
   const left = (tmaxMs: number, elapsedMs: number, reserveMs?: number) =>
     budgetLeft({ occurredAt: NOW, tmaxMs }, START + elapsedMs, reserveMs)
