@@ -10,22 +10,19 @@ import { createPublisherKeys } from '../../src/api/auctions/publisher-keys.ts'
 import { auctionEvents } from '../../src/domain/auctions/auction.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { START } from '../../src/ports/event-log.ts'
-import { createOffers } from '../../src/reactions/offers.ts'
-import { sharedEntries } from '../../src/runtime/entries/entry-cache.ts'
-import { NO_RATES } from '../../src/runtime/rates/rates-limiter.ts'
 import { signatureOf } from '../support/e2e/publisher-client.ts'
+import { auctionDesk } from '../support/fixtures/auction-desk.ts'
 import { jsonOf, options } from '../support/fixtures/http-edge.ts'
-import { noAuctions } from '../support/fixtures/no-auctions.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { hashOf, idIn } from '../support/fixtures/workspace-fixture.ts'
 import { createWriterFixture, execute, seedLiveCampaign } from '../support/fixtures/writer-fixture.ts'
-import { createSeededRandom } from '../support/memory/random.ts'
 
 const [FIRST, SECOND, SIGNING] = ['rk_live_first', 'rk_live_second', 'whsec_signing']
 const BODY = JSON.stringify({ callerNumber: '+14155550199' })
 
-const { log, ops, clock, writer: createWriter } = createWriterFixture()
-const writer = createWriter()
+const ports = createWriterFixture()
+const { log, clock } = ports
+const writer = ports.writer()
 let server: HttpServer
 let base: string
 let keyId = ''
@@ -35,18 +32,10 @@ let fault: Error | null = null
 beforeAll(async () => {
   const { events } = await seedLiveCampaign(log)
   keyId = idIn(events, 'LaneOpened', 'key')
-  const offers = createOffers({ entries: sharedEntries(ops), clock, writer })
+  const unfailing = auctionDesk(ports, writer)
   const desk = {
-    ...noAuctions,
-    offers: { ...offers, liveOffer: async () => (fault ? Promise.reject(fault) : null) },
-    writer,
-    effects: { processEvents: async () => [] },
-    rates: NO_RATES,
-    rows: NO_RATES,
-    nextNumber: async () => 1,
-    onKeyUse: () => undefined,
-    clock,
-    random: createSeededRandom(7),
+    ...unfailing,
+    offers: { ...unfailing.offers, liveOffer: async () => (fault ? Promise.reject(fault) : null) },
   }
   const find = async () => ({ workspaceId: WORKSPACE, keyId })
   const routes = pingRoutes({

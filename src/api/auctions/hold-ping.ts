@@ -71,7 +71,6 @@ function namesOf({ key, configured }: PublisherKey): Pick<Ping, 'campaign' | 'pu
 /** Creates what judges pings. */
 export function createPingDesk(desk: AuctionDesk) {
   const { writer, effects, offers, rates, rows, nextNumber, onKeyUse, clock, random, isDatedBack = false } = desk
-
   const answerReserve = createAnswerReserve()
 
   /** Writes a row of a request that was refused before it was judged: of a key, at most as many a minute as its rate allows pings. */

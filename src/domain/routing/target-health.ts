@@ -108,13 +108,14 @@ export function healthAfterFailure(before: TargetHealth | null, failure: DialFai
 
 /**
  * A target's health after a request to its bidder. A failed one counts as a failed dial does; one that was answered, with a bid or
- * without, ends a row of failed requests, and of those alone.
+ * without, ends a row of failed requests, and of those alone. A bidder that was not asked changes nothing.
  */
 export function healthAfterBid(
   before: TargetHealth | null,
   { status, httpStatus, answeredAt }: Bid,
 ): TargetHealth | null {
-  if (!isBidFailure({ status })) return before?.isRequest ? healthAfterConnection(before) : before
+  if (!isBidFailure({ status }))
+    return before?.isRequest && httpStatus !== null ? healthAfterConnection(before) : before
   const lastError = httpStatus === null ? `bid ${status}` : `bid ${status} (HTTP ${httpStatus})`
   return { ...afterOneMore(before, lastError, { occurredAt: answeredAt }), isRequest: true }
 }

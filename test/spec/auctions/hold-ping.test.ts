@@ -2,41 +2,29 @@ import { expect, test } from 'vitest'
 import { createPingDesk } from '../../../src/api/auctions/hold-ping.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { BidQuestion } from '../../../src/domain/routing/bids.ts'
-import { createOffers } from '../../../src/reactions/offers.ts'
-import { sharedEntries } from '../../../src/runtime/entries/entry-cache.ts'
-import { NO_RATES } from '../../../src/runtime/rates/rates-limiter.ts'
+import { auctionDesk } from '../../support/fixtures/auction-desk.ts'
 import { bidFrom } from '../../support/fixtures/bids.ts'
 import { bidderSteps } from '../../support/fixtures/call-world.ts'
-import { noAuctions } from '../../support/fixtures/no-auctions.ts'
 import { WORKSPACE } from '../../support/fixtures/spec.ts'
 import { idIn } from '../../support/fixtures/workspace-fixture.ts'
 import { createWriterFixture, seedLiveCampaign } from '../../support/fixtures/writer-fixture.ts'
-import { createSeededRandom } from '../../support/memory/random.ts'
 
 const TMAX_MS = 1_000
 
 /** A desk whose lane has a bidder that takes `bidderMs`, and the time (ms) that the bidder was given at each ping. */
 async function openDesk(bidderMs: (budgetMs: number) => number) {
-  const { log, ops, clock, writer: createWriter } = createWriterFixture()
-  const writer = createWriter()
+  const ports = createWriterFixture()
+  const { log, clock } = ports
+  const writer = ports.writer()
   const { events } = await seedLiveCampaign(log, ...bidderSteps(1, { priority: 1 }))
   const budgets: number[] = []
   const desk = createPingDesk({
-    ...noAuctions,
-    offers: createOffers({ entries: sharedEntries(ops), clock, writer }),
+    ...auctionDesk(ports, writer),
     async askBidders(_workspaceId: string, { targetIds, budgetMs }: BidQuestion) {
       budgets.push(budgetMs)
       await clock.jump(bidderMs(budgetMs))
       return targetIds.map((id) => bidFrom({ id, name: 'Bidder 1' }, { ok: false, failure: 'timeout', sentence: '' }))
     },
-    writer,
-    effects: { processEvents: async () => [] },
-    rates: NO_RATES,
-    rows: NO_RATES,
-    nextNumber: async () => 1,
-    onKeyUse: () => undefined,
-    clock,
-    random: createSeededRandom(7),
   })
   const configured = await writer.stateOf(workspace, WORKSPACE, WORKSPACE)
   const key = configured.routingKeys.get(idIn(events, 'LaneOpened', 'key'))

@@ -6,10 +6,12 @@ import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
 import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { healthOf } from '../../../queries/routing/usage-figures.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
+import { healthAfterBid } from '../../../src/domain/routing/target-health.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
+import { bidFrom } from '../../support/fixtures/bids.ts'
 import { anotherTarget, callWorld, instantAfter, nthCallId, routeArrival } from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec.ts'
+import { given, idOf, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec.ts'
 
 const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
 const targetId = world.targetId()
@@ -208,4 +210,16 @@ describe('target health in the projection', () => {
       suppressedUntil: instantAfter(38),
     })
   })
+})
+
+it('a bidder that was not asked neither fails nor ends a row of failed requests', () => {
+  const bidder = { id: idOf(72), name: 'Bidder' }
+  const failed = healthAfterBid(null, bidFrom(bidder, { ok: false, failure: 'timeout', sentence: '' }))
+  const declined = bidFrom(bidder, { ok: true, status: 204, body: '' })
+  expect(healthAfterBid(failed, { ...declined, httpStatus: null })).toEqual(failed)
+  expect(healthAfterBid(null, { ...declined, httpStatus: null })).toBe(null)
+  expect([failed, healthAfterBid(failed, declined)]).toMatchObject([
+    { consecutiveFailures: 1 },
+    { consecutiveFailures: 0 },
+  ])
 })
